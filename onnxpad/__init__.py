@@ -16,108 +16,72 @@ has more examples.
 TYPE_CHECKING = False  # as in typing, which takes longer to import than all of this
 
 if TYPE_CHECKING:
-    from onnxpad.batch.each import Batch, Outcome, each
-    from onnxpad.diagnosis import Diagnosis, diagnose
+    from onnxpad.batch.each import Batch as Batch, Outcome as Outcome, each as each
+    from onnxpad.diagnosis import Diagnosis as Diagnosis, diagnose as diagnose
     from onnxpad.errors import (
-        InternalError,
-        LimitMet,
-        ModelError,
-        OnnxpadError,
-        RequestError,
-        RuntimeUnavailable,
+        InternalError as InternalError,
+        LimitMet as LimitMet,
+        ModelError as ModelError,
+        OnnxpadError as OnnxpadError,
+        RequestError as RequestError,
+        RuntimeUnavailable as RuntimeUnavailable,
     )
-    from onnxpad.explaining import Explanation, explain
-    from onnxpad.guarding import Guarding, GuardRefused, guard, guarded
-    from onnxpad.inspection import Finding, Inspection, PaddedNode, inspect
-    from onnxpad.measuring import Measurement, measure
-    from onnxpad.model.files.delivery import save
-    from onnxpad.model.files.onnx_file import load
-    from onnxpad.padding.chain import Skip
-    from onnxpad.porting import PortedNode, Porting, port
-    from onnxpad.resolving import Resolution, resolve
-    from onnxpad.retargeting import Retargeting, retarget
-    from onnxpad.retargeting.plan import Plan, PlanEntry
-    from onnxpad.rewriting.for_target.report import NodeVerdict
-    from onnxpad.rewriting.pipeline import Change, Refusal
-    from onnxpad.rewriting.rewrite import Rewriting, rewrite
-    from onnxpad.validation import Validation, Verdict, validate
+    from onnxpad.explaining import Explanation as Explanation, explain as explain
+    from onnxpad.guarding import (
+        Guarding as Guarding,
+        GuardRefused as GuardRefused,
+        guard as guard,
+        guarded as guarded,
+    )
+    from onnxpad.inspection import (
+        Finding as Finding,
+        Inspection as Inspection,
+        PaddedNode as PaddedNode,
+        inspect as inspect,
+    )
+    from onnxpad.measuring import Measurement as Measurement, measure as measure
+    from onnxpad.model.files.delivery import save as save
+    from onnxpad.model.files.onnx_file import load as load
+    from onnxpad.padding.chain import Skip as Skip
+    from onnxpad.porting import PortedNode as PortedNode, Porting as Porting, port as port
+    from onnxpad.resolving import Resolution as Resolution, resolve as resolve
+    from onnxpad.retargeting import Retargeting as Retargeting, retarget as retarget
+    from onnxpad.retargeting.plan import Plan as Plan, PlanEntry as PlanEntry
+    from onnxpad.rewriting.for_target.report import NodeVerdict as NodeVerdict
+    from onnxpad.rewriting.pipeline import Change as Change, Refusal as Refusal
+    from onnxpad.rewriting.rewrite import Rewriting as Rewriting, rewrite as rewrite
+    from onnxpad.validation import (
+        Validation as Validation,
+        Verdict as Verdict,
+        validate as validate,
+    )
+
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "Batch",
-    "Change",
-    "Diagnosis",
-    "Explanation",
-    "Finding",
-    "GuardRefused",
-    "Guarding",
-    "Inspection",
-    "InternalError",
-    "LimitMet",
-    "Measurement",
-    "ModelError",
-    "NodeVerdict",
-    "OnnxpadError",
-    "Outcome",
-    "PaddedNode",
-    "Plan",
-    "PlanEntry",
-    "PortedNode",
-    "Porting",
-    "Refusal",
-    "RequestError",
-    "Resolution",
-    "Retargeting",
-    "Rewriting",
-    "RuntimeUnavailable",
-    "Skip",
-    "Validation",
-    "Verdict",
-    "__version__",
-    "diagnose",
-    "each",
-    "explain",
-    "guard",
-    "guarded",
-    "inspect",
-    "load",
-    "measure",
-    "port",
-    "resolve",
-    "retarget",
-    "rewrite",
-    "save",
-    "validate",
-]
-
 _HOMES = {
-    "onnxpad.batch.each": ("Batch", "Outcome", "each"),
-    "onnxpad.diagnosis": ("Diagnosis", "diagnose"),
-    "onnxpad.errors": (
-        "InternalError",
-        "LimitMet",
-        "ModelError",
-        "OnnxpadError",
-        "RequestError",
-        "RuntimeUnavailable",
-    ),
-    "onnxpad.explaining": ("Explanation", "explain"),
-    "onnxpad.guarding": ("Guarding", "GuardRefused", "guard", "guarded"),
-    "onnxpad.measuring": ("Measurement", "measure"),
-    "onnxpad.model.files.delivery": ("save",),
-    "onnxpad.model.files.onnx_file": ("load",),
-    "onnxpad.inspection": ("Finding", "Inspection", "PaddedNode", "inspect"),
-    "onnxpad.padding.chain": ("Skip",),
-    "onnxpad.rewriting.for_target.report": ("NodeVerdict",),
-    "onnxpad.rewriting.pipeline": ("Change", "Refusal"),
-    "onnxpad.retargeting.plan": ("Plan", "PlanEntry"),
-    "onnxpad.porting": ("PortedNode", "Porting", "port"),
-    "onnxpad.resolving": ("Resolution", "resolve"),
-    "onnxpad.retargeting": ("Retargeting", "retarget"),
-    "onnxpad.rewriting.rewrite": ("Rewriting", "rewrite"),
-    "onnxpad.validation": ("Validation", "Verdict", "validate"),
+    "onnxpad.batch.each": "Batch Outcome each",
+    "onnxpad.diagnosis": "Diagnosis diagnose",
+    "onnxpad.errors": "InternalError LimitMet ModelError OnnxpadError RequestError "
+    "RuntimeUnavailable",
+    "onnxpad.explaining": "Explanation explain",
+    "onnxpad.guarding": "GuardRefused Guarding guard guarded",
+    "onnxpad.inspection": "Finding Inspection PaddedNode inspect",
+    "onnxpad.measuring": "Measurement measure",
+    "onnxpad.model.files.delivery": "save",
+    "onnxpad.model.files.onnx_file": "load",
+    "onnxpad.padding.chain": "Skip",
+    "onnxpad.porting": "PortedNode Porting port",
+    "onnxpad.resolving": "Resolution resolve",
+    "onnxpad.retargeting": "Retargeting retarget",
+    "onnxpad.retargeting.plan": "Plan PlanEntry",
+    "onnxpad.rewriting.for_target.report": "NodeVerdict",
+    "onnxpad.rewriting.pipeline": "Change Refusal",
+    "onnxpad.rewriting.rewrite": "Rewriting rewrite",
+    "onnxpad.validation": "Validation Verdict validate",
 }
+__all__ = ["__version__"]
+__all__ += [name for names in _HOMES.values() for name in names.split()]
 
 
 def __getattr__(name: str) -> object:
@@ -125,10 +89,9 @@ def __getattr__(name: str) -> object:
     from importlib import import_module  # keeps the namespace free of it
 
     for home, names in _HOMES.items():
-        if name in names:
-            found: object = getattr(import_module(home), name)
-            globals()[name] = found
-            return found
+        if name in names.split():
+            globals()[name] = getattr(import_module(home), name)
+            return globals()[name]
     raise AttributeError(f"module 'onnxpad' has no attribute '{name}'")
 
 

@@ -25,13 +25,12 @@ def is_path(value: object) -> bool:
 def _is_texts(value: object) -> bool:
     if not isinstance(value, Collection):
         return isinstance(value, Iterable)
-    return all(is_text(one) for one in value)
+    return all(map(is_text, value))
 
 
 def _are_targets(value: object) -> bool:
-    if isinstance(value, Collection) and not is_text(value):
-        return all(is_text(one) or callable(one) for one in value)
-    return callable(value) or _is_texts(value)
+    several = isinstance(value, Collection) and not is_text(value)
+    return all(is_text(one) or callable(one) for one in (value if several else [value]))  # type: ignore[attr-defined]
 
 
 def _is_count(value: object) -> bool:
@@ -81,6 +80,13 @@ ARGUMENTS: dict[str, tuple[Check, str]] = {
 """What arguments of the verbs may be, by name, besides None where that is the default."""
 
 
+def keyword_defaults(function: Any) -> dict[str, Any]:  # noqa: ANN401 - whatever is decorated
+    """The keyword arguments of a verb, with their defaults."""
+    while hasattr(function, "__wrapped__"):
+        function = function.__wrapped__
+    return function.__kwdefaults__ or {}
+
+
 def verb(
     **others: tuple[Check, str],
 ) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
@@ -92,10 +98,7 @@ def verb(
     known = ARGUMENTS | others
 
     def decorate(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
-        inner: Any = function
-        while hasattr(inner, "__wrapped__"):
-            inner = inner.__wrapped__
-        defaults = inner.__kwdefaults__ or {}
+        defaults = keyword_defaults(function)
 
         @wraps(function)
         def called(*args: Given.args, **given: Given.kwargs) -> Answer:

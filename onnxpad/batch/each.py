@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -16,22 +17,15 @@ from onnxpad.batch.facts import About, Shapes, facts_of_each
 from onnxpad.batch.inputs import AnyPath, Inputs, Job, inputs, overwritten, pairs, placed
 from onnxpad.errors import RequestError, headline, nearest
 from onnxpad.reports import Report, reported
-from onnxpad.verbs import ARGUMENTS, is_path, refuse_unless
+from onnxpad.verbs import ARGUMENTS, is_path, keyword_defaults, refuse_unless
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
 Paths: TypeAlias = AnyPath | Iterable[AnyPath | tuple[AnyPath, AnyPath]]
 Progress = Callable[[str, int, int], None]
-_HOMES = {
-    "inspect": "onnxpad.inspection",
-    "rewrite": "onnxpad.rewriting.rewrite",
-    "retarget": "onnxpad.retargeting",
-    "validate": "onnxpad.validation",
-}
-VERBS = tuple(_HOMES)
-_EDITS = ("rewrite", "retarget")
-_ABOUT_ONE = ("data", "inputs", "input_shapes", "outputs", "progress")
+VERBS = ("inspect", "rewrite", "retarget", "validate")
+_ABOUT_ONE = {"data", "inputs", "input_shapes", "outputs", "progress"}
 
 
 class Outcome(NamedTuple):
@@ -148,10 +142,18 @@ def each(  # noqa: PLR0913 - one option each
     """
     from onnxpad.rewriting.passes import pass_names
 
-    edits = output is not None or in_place or strict or validate or although_unfit
-    _check(verb, executor, processes, edits=edits)
+    if verb not in VERBS:
+        raise RequestError(f"verb is {verb!r}: each does {', '.join(VERBS)}")
+    if (executor is not None and processes != 1) or processes < 1:
+        raise RequestError(f"processes is {processes}: give at least one, or an executor")
     if output is not None and in_place:
         raise RequestError("output and in_place contradict each other: give one of them")
+    edits = output is not None or in_place or strict or validate or although_unfit
+    if edits and verb not in ("rewrite", "retarget"):
+        raise RequestError(
+            f"{verb} writes no model: leave output, in_place, strict, validate and although_unfit "
+            "out"
+        )
     refuse_unless(*ARGUMENTS["exclude"], "exclude", exclude)
     names = (exclude,) if isinstance(exclude, str) else tuple(exclude)
     passes = pass_names() if verb == "rewrite" else ()
@@ -159,32 +161,34 @@ def each(  # noqa: PLR0913 - one option each
     if len(globs) < len(names):
         arguments["exclude"] = [name for name in names if name in passes]
     options = _arguments(verb, arguments)
-    found = _pairs(paths, globs) if verb == "validate" else _inputs(paths, output, globs)
-    for glob in found.idle:
-        near = "".join(f"; did you mean the pass '{one}'?" for one in nearest(glob, passes))
-        raise RequestError(f"exclude '{glob}' is about no model{near}")
-    jobs = found.jobs
-    if not jobs:
-        raise found.refusal(globs)
-    if output is not None:
-        jobs = placed(jobs, os.fspath(output))
+    folder = None if output is None else os.fspath(output)
+    given = _pairs(paths, globs) if verb == "validate" else _inputs(paths, folder, globs)
+    for glob in given.idle:
+        raise idle_error(glob, passes)
+    given.refuse_none(globs)
+    jobs = given.jobs
+    if folder is not None:
+        jobs = placed(jobs, folder)
     elif in_place:
         jobs = overwritten(jobs)
     judging = None
     if validate:
-        kept = ("timeout", "memory", *(("ambiguous",) if verb == "rewrite" else ()))
-        judging = {name: options[name] for name in kept if name in options}
+        shared = ("timeout", "memory", *(("ambiguous",) if verb == "rewrite" else ()))
+        judging = {name: options[name] for name in shared if name in options}
     request = Request(verb, options, judging, strict=strict, although_unfit=although_unfit)
     with working_in(executor, processes) as where:
         asked, notes = asked_of_each(jobs, request)
-        done = outcomes(asked, where, progress)
-        return Batch(tuple(done), tuple(notes))
+        return Batch(tuple(outcomes(asked, where, progress)), tuple(notes))
+
+
+def idle_error(glob: str, passes: Iterable[str] = ()) -> RequestError:
+    """The error for a glob of `exclude` that leaves no model out."""
+    near = "".join(f"; did you mean the pass '{one}'?" for one in nearest(glob, passes))
+    return RequestError(f"--exclude '{glob}' is about no model that is named{near}")
 
 
 def asked_of_each(
-    jobs: Sequence[Job],
-    request: Request,
-    shapes: Shapes | None = None,
+    jobs: Sequence[Job], request: Request, shapes: Shapes | None = None
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """What is asked of each model, with the facts and globs that are about it, and notes.
 
@@ -194,8 +198,7 @@ def asked_of_each(
     about = About(options.pop("dims", None), options.pop("nodes", None))
     request = request._replace(options=options)
     facts, notes = facts_of_each([job.model for job in jobs], about, shapes)
-    pairs = zip(jobs, facts, strict=True)
-    return [asked_of(job, request.about(*own)) for job, own in pairs], notes
+    return [asked_of(job, request.about(*own)) for job, own in zip(jobs, facts, strict=True)], notes
 
 
 @contextmanager
@@ -226,14 +229,16 @@ def outcomes(
 ) -> Iterator[Outcome]:
     """The outcome of each, in this order and as early as that allows.
 
-    What was not begun when nobody wants the rest any more is not begun at all.
+    What a worker does not answer comes to nothing, which is no reason to lose the others. What was
+    not begun when nobody wants the rest any more is not begun at all.
     """
-    tell = progress or (lambda _model, _done, _of: None)
     futures = [_submitted(executor, one) for one in asked] if executor else []
     try:
         for number, one in enumerate(asked):
-            yield _outcome(one, futures[number]) if futures else _made(answer(one))
-            tell(one["model"], number + 1, len(asked))
+            found = _result(one, futures[number]) if futures else answer(one)
+            yield Outcome(**{"line": found.get("error", ""), **found})
+            if progress:
+                progress(one["model"], number + 1, len(asked))
     finally:
         for future in futures:
             future.cancel()
@@ -256,90 +261,65 @@ def _submitted(executor: Executor, one: dict[str, Any]) -> Future[Any]:
         return failed
 
 
-def _outcome(asked: dict[str, Any], future: Future[Any]) -> Outcome:
-    """What a worker answers, or that it came to nothing, which is no reason to lose the others."""
+def _result(one: dict[str, Any], future: Future[Any]) -> dict[str, Any]:
     try:
-        return _made(future.result())
+        answered: dict[str, Any] = future.result()
     except Exception as error:  # noqa: BLE001 - whatever an executor raises is about one model
         kind = type(error).__name__
         message = f"no worker finished it ({kind}: {headline(error)}); run it alone"
-    return _made(refusal(asked, kind, f"{asked['model']}: {message}"))
-
-
-def _made(found: Mapping[str, Any]) -> Outcome:
-    return Outcome(**{"line": found.get("error", ""), **found})
-
-
-def _check(verb: str, executor: Executor | None, processes: int, *, edits: bool) -> None:
-    if verb not in VERBS:
-        raise RequestError(f"verb is {verb!r}: each does {', '.join(VERBS)}")
-    if executor is not None and processes != 1:
-        raise RequestError("executor and processes are two places to work in: give one of them")
-    if processes < 1:
-        raise RequestError(f"processes is {processes}: at least one is needed")
-    if edits and verb not in _EDITS:
-        raise RequestError(
-            f"{verb} writes no model: leave output, in_place, strict, validate and although_unfit "
-            "out"
-        )
+        return refusal(one["model"], kind, f"{one['model']}: {message}")
+    return answered
 
 
 def _arguments(verb: str, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as plain data; RequestError for one that the verb does not have."""
-    function = getattr(import_module(_HOMES[verb]), verb)
-    while hasattr(function, "__wrapped__"):
-        function = function.__wrapped__
-    own = function.__kwdefaults__.keys() - {*_ABOUT_ONE}
+    own = keyword_defaults(getattr(sys.modules["onnxpad"], verb)).keys() - _ABOUT_ONE
     for name in given.keys() - own:
         hint = " or ".join(nearest(name, own)) or ", ".join(sorted(own))
         raise RequestError(f"{verb} of many models has no argument '{name}'; did you mean {hint}?")
-    found = {name: _plain(name, value) for name, value in given.items() if name != "plan"}
-    if given.get("plan") is not None:
+    known = {name: value for name, value in given.items() if value is not None}
+    try:
+        options: dict[str, Any] = json.loads(json.dumps(known, default=_plain))
+    except (TypeError, ValueError) as error:
+        raise RequestError(f"{verb}: an argument cannot be sent to a worker: {error}") from None
+    if "plan" in options:
         from onnxpad.retargeting import read_plan
 
-        found["plan"] = read_plan(given["plan"])
-    return {name: value for name, value in found.items() if value is not None}
+        options["plan"] = read_plan(given["plan"])
+    return options
 
 
-def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever an argument may be
-    """The same as data that any executor can carry."""
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever an argument may be
+    """What JSON lacks as data that any executor can carry."""
     if hasattr(value, "to_json"):
         return value.to_json()
     if isinstance(value, os.PathLike):
         return os.path.abspath(value)  # noqa: PTH100 - a text
-    if isinstance(value, Mapping):
-        return {str(key): _plain(name, item) for key, item in value.items()}
-    if hasattr(value, "__index__"):
-        return int(value)
-    if isinstance(value, Iterable):
-        return [_plain(name, item) for item in value]
-    raise RequestError(f"{name} is {value!r}, which cannot be sent to a worker")
+    return int(value) if hasattr(value, "__index__") else list(value)
 
 
-def _inputs(paths: Paths, output: AnyPath | None, exclude: Sequence[str]) -> Inputs:
+def _inputs(paths: Paths, output: str | None, exclude: Sequence[str]) -> Inputs:
     """The models that are named; RequestError for what is no name, such as a model."""
-    given: Any = paths
-    several = isinstance(given, Iterable) and not isinstance(given, str | bytes)
-    names = list(given) if several else [given]
+    names: list[Any] = [paths] if _is_single(paths) else list(paths)  # type: ignore[arg-type]
     for one in names:
         if not is_path(one):
             raise RequestError(
                 f"paths has a {type(one).__name__}: each takes names of files, folders and globs; "
                 "the verbs themselves take models as well"
             )
-    return inputs(names, None if output is None else os.fspath(output), exclude)
+    return inputs(names, output, exclude)
+
+
+def _is_single(paths: object) -> bool:
+    return isinstance(paths, str | bytes) or not isinstance(paths, Iterable)
 
 
 def _pairs(paths: Paths, exclude: Sequence[str]) -> Inputs:
     """Pairs of files; two folders are as many pairs as there are places in them."""
-    given: Any = paths
-    listed: list[Any] = [] if is_path(given) else list(given)
-    names = [one for one in listed if is_path(one)]
-    if len(names) == len(listed) == 2 and all(map(os.path.isdir, names)):
-        listed = [(names[0], names[1])]
-    elif names or not all(len(pair) == 2 for pair in listed) or not listed:
+    listed: list[Any] = [] if is_path(paths) else list(paths)  # type: ignore[arg-type]
+    if len(listed) == 2 and all(is_path(one) and os.path.isdir(one) for one in listed):  # noqa: PTH112
+        listed = [listed]
+    if not listed or any(is_path(pair) or len(pair) != 2 for pair in listed):
         raise RequestError(
             "validate of many models needs pairs: [(before, after), ...], or two folders"
         )

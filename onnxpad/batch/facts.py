@@ -24,62 +24,82 @@ class About(NamedTuple):
     nodes: Sequence[str] | None
 
 
+class Contents(NamedTuple):
+    """What of a request a model has: dimensions, the globs that match, and sizes of inputs."""
+
+    dims: Collection[str]
+    globs: Sequence[str]
+    inputs: Mapping[str, Any]
+
+
 def dims_for(model: str, dims: Mapping[str, Fact]) -> dict[str, Fact]:
     """The facts that are about a model: 'enc*.onnx:height' is about those that match alone.
 
     A glob is one over names of files, or over paths, which may begin at any folder. What is said
     of fewer models wins.
     """
-    found: dict[str, Fact] = {}
+    facts: dict[str, Fact] = {}
+    path = Path(model)
     for name, fact in sorted(dims.items(), key=lambda one: _GLOB in one[0]):
         glob, colon, dimension = name.partition(_GLOB)
+        pattern = f"{glob}{SUFFIX}".removeprefix("./")
+        below = "/" in pattern and fnmatchcase(path.as_posix(), f"*/{pattern}")
         if not colon:
-            found[name] = fact
-        elif _matches(Path(model), f"{glob}{SUFFIX}".removeprefix("./")):
-            found[dimension] = fact
-    return found
+            facts[name] = fact
+        elif below or fnmatchcase(path.as_posix(), pattern) or fnmatchcase(path.name, pattern):
+            facts[dimension] = fact
+    return facts
 
 
-def _matches(model: Path, pattern: str) -> bool:
-    path = model.as_posix()
-    below = "/" in pattern and fnmatchcase(path, f"*/{pattern}")
-    return below or any(fnmatchcase(one, pattern) for one in (path, model.name))
+def facts_of_each(
+    models: Sequence[str], about: About, shapes: Shapes | None = None
+) -> tuple[list[About], list[str]]:
+    """What is said of each model, with the facts that follow from `shapes` of inputs; and notes.
 
-
-def facts_about(model: str, dims: Mapping[str, Fact], shapes: Shapes) -> dict[str, Fact]:
-    """The facts that are about a model, those that follow from shapes of its inputs among them.
-
-    Raises RequestError for shapes of standard input, which is read only once, and as
-    `facts_of_shapes`; ModelError where the model cannot be read.
+    With several models, what one of them lacks is left out there, with a note. Raises RequestError
+    where no model has it, and for a shape that one cannot have. Standard input, which can be read
+    only once, has to have everything.
     """
-    own = dims_for(model, dims)
-    if not shapes:
-        return own
-    if model == STANDARD:
+    dims, shapes = about.dims or {}, shapes or {}
+    globs = [about.nodes] if isinstance(about.nodes, str) else list(about.nodes or ())
+    for name in dims:
+        if not any(dims_for(model, {name: 1}) for model in models):
+            raise RequestError(f"the fact '{name}' is about no model here: no file matches it")
+    if shapes and STANDARD in models:
         raise RequestError("standard input is read once: say its sizes with --dim NAME=SIZE")
-    from onnxpad.model.opened import open_model  # loads onnx
-    from onnxpad.model.shapes.input_shapes import input_sizes
+    several = len(models) > 1 and STANDARD not in models
+    each: list[About] = []
+    having: dict[str, list[bool]] = {}
+    for model in models:
+        facts, own, nodes = dims_for(model, dims), shapes, about.nodes
+        looks = shapes or (several and (facts or globs))
+        contents = _contents(model, globs) if looks else None
+        if contents is not None and several:
+            for label, is_there in _present(contents, facts, globs, shapes).items():
+                having.setdefault(label, []).append(is_there)
+            facts = {name: fact for name, fact in facts.items() if name in contents.dims}
+            own = {name: shape for name, shape in shapes.items() if name in contents.inputs}
+            nodes = contents.globs if globs else None
+        if contents is not None:
+            facts = _with_shapes(model, facts, own, contents.inputs)
+        each.append(About(facts if dims or shapes else None, nodes))
+    for label, found_there in having.items():
+        if not any(found_there):
+            raise RequestError(f"no model has {label}: onnxpad inspect lists what there is")
+    return each, [
+        f"{label} is in {sum(there)} of {len(there)} models, and left out of the others"
+        for label, there in having.items()
+        if not all(there)
+    ]
 
-    return _with_shapes(model, own, shapes, input_sizes(open_model(model).model))
 
-
-def _with_shapes(
-    model: str, dims: Mapping[str, Fact], shapes: Shapes, sizes: Mapping[str, Any]
-) -> dict[str, Fact]:
-    from onnxpad.model.shapes.input_shapes import facts_of_shapes  # loads onnx
-
-    try:
-        return facts_of_shapes(sizes, shapes, dims)
-    except RequestError as error:
-        raise RequestError(f"{model}: {error}") from None
-
-
-class Contents(NamedTuple):
-    """What of a request a model has: dimensions, those of the globs that match, sizes of inputs."""
-
-    dims: Collection[str] = ()
-    globs: Sequence[str] = ()
-    inputs: Mapping[str, Any] = {}
+def _present(
+    contents: Contents, facts: Collection[str], globs: Sequence[str], shapes: Shapes
+) -> dict[str, bool]:
+    """Whether a model has what is said of it, by a name for messages."""
+    dims = {f"a dimension '{name}'": name in contents.dims for name in facts}
+    nodes = {f"a padded node that matches '{glob}'": glob in contents.globs for glob in globs}
+    return dims | nodes | {f"an input '{name}'": name in contents.inputs for name in shapes}
 
 
 def _contents(model: str, globs: Sequence[str]) -> Contents | None:
@@ -101,55 +121,12 @@ def _contents(model: str, globs: Sequence[str]) -> Contents | None:
     return Contents(survey.dimension_names, matching, input_sizes(opened.model))
 
 
-def facts_of_each(
-    models: Sequence[str], about: About, shapes: Shapes | None = None
-) -> tuple[list[About], list[str]]:
-    """What is said of each model, and notes.
+def _with_shapes(
+    model: str, dims: Mapping[str, Fact], shapes: Shapes, sizes: Mapping[str, Any]
+) -> dict[str, Fact]:
+    from onnxpad.model.shapes.input_shapes import facts_of_shapes  # loads onnx
 
-    `shapes` are those of inputs. With several models, what one of them lacks is left out there,
-    with a note. Raises RequestError where no model has it, and for a shape that one cannot have.
-    Standard input, which can be read only once, has to have everything.
-    """
-    dims, shapes = about.dims or {}, shapes or {}
-    globs = [about.nodes] if isinstance(about.nodes, str) else list(about.nodes or ())
-    own = [dims_for(model, dims) for model in models]
-    for name in dims:
-        if not any(dims_for(model, {name: 1}) for model in models):
-            raise RequestError(f"the fact '{name}' is about no model here: no file matches it")
-    if len(models) < 2 or not (any(own) or globs or shapes) or STANDARD in models:
-        found = [facts_about(model, dims, shapes) for model in models]
-        return [about._replace(dims=one if dims or shapes else None) for one in found], []
-    return _apart(models, about._replace(nodes=globs), own, shapes)
-
-
-def _apart(
-    models: Sequence[str], about: About, own: Sequence[Mapping[str, Fact]], shapes: Shapes
-) -> tuple[list[About], list[str]]:
-    """The same for several models, with their `own` facts."""
-    globs = about.nodes or ()
-    contents = [_contents(model, globs) for model in models]
-    each: list[About] = []
-    having: dict[str, list[bool]] = {}
-    for model, has, facts in zip(models, contents, own, strict=True):
-        if has is None:
-            each.append(about._replace(dims=facts))
-            continue
-        for name in facts:
-            having.setdefault(f"a dimension '{name}'", []).append(name in has.dims)
-        for glob in globs:
-            label = f"a padded node that matches '{glob}'"
-            having.setdefault(label, []).append(glob in has.globs)
-        for name in shapes:
-            having.setdefault(f"an input '{name}'", []).append(name in has.inputs)
-        known = {name: fact for name, fact in facts.items() if name in has.dims}
-        own_shapes = {name: shape for name, shape in shapes.items() if name in has.inputs}
-        dims = _with_shapes(model, known, own_shapes, has.inputs)
-        each.append(About(dims, has.globs if globs else None))
-    for label, found_there in having.items():
-        if not any(found_there):
-            raise RequestError(f"no model has {label}: onnxpad inspect lists what there is")
-    return each, [
-        f"{label} is in {sum(there)} of {len(there)} models, and left out of the others"
-        for label, there in having.items()
-        if not all(there)
-    ]
+    try:
+        return facts_of_shapes(sizes, shapes, dims)
+    except RequestError as error:
+        raise RequestError(f"{model}: {error}") from None

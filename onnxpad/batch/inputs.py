@@ -32,13 +32,6 @@ class Job(NamedTuple):
     place: str = ""
     is_named: bool = False
 
-    def check(self) -> None:
-        """ModelError where the file could not be written, before there is work to lose."""
-        if self.target is not None:
-            from onnxpad.model.files.delivery import check_target  # loads onnx
-
-            check_target(self.target)
-
 
 class Inputs(NamedTuple):
     """Models in the order given.
@@ -53,10 +46,12 @@ class Inputs(NamedTuple):
     left_out: tuple[str, ...] = ()
     idle: tuple[str, ...] = ()
 
-    def refusal(self, exclude: Sequence[str]) -> RequestError:
-        """The error where `exclude` leaves no model."""
-        globs = ", ".join(f"'{name}'" for name in exclude)
-        return RequestError(f"no model is left: exclude {globs} matches all {len(self.left_out)}")
+    def refuse_none(self, exclude: Sequence[str]) -> None:
+        """RequestError where `exclude` leaves no model."""
+        if not self.jobs:
+            globs = ", ".join(f"'{name}'" for name in exclude)
+            number = len(self.left_out)
+            raise RequestError(f"no model is left: exclude {globs} matches all {number}")
 
 
 def inputs(
@@ -68,21 +63,20 @@ def inputs(
     files *.onnx; what stands in `output`, the folder to write to, is no input, nor is what
     `exclude` has a glob for. Raises RequestError where a folder or glob has no model.
     """
-    found: list[Job] = []
-    many = False
+    jobs: list[Job] = []
+    many = len(names) > 1
     for name in [os.fspath(one) for one in names]:
-        folder = _folder_of(name)
-        if folder is None:
-            found.append(Job(name, place=Path(name).name, is_named=True))
+        is_one = name == STANDARD or os.path.isfile(name)  # noqa: PTH113 - it may be too long
+        if is_one or not (os.path.isdir(name) or glob.has_magic(name)):  # noqa: PTH112
+            jobs.append(Job(name, place=Path(name).name, is_named=True))
             continue
         many = True
-        jobs = _in_folder(name) if name == folder else _matching(name, folder)
-        jobs = _outside(jobs, folder, output)
-        if not jobs:
+        models = _outside(_found(name), output)
+        if not models:
             raise RequestError(_nothing(name))
-        seen = {_key(one.model) for one in found}
-        found += [one for one in jobs if _key(one.model) not in seen]
-    return _remaining(found, exclude)._replace(many=many or len(found) > 1)
+        seen = {os.path.abspath(one.model) for one in jobs}  # noqa: PTH100 - links stay
+        jobs += [one for one in models if os.path.abspath(one.model) not in seen]  # noqa: PTH100
+    return _remaining(jobs, exclude)._replace(many=many)
 
 
 def pairs(before: AnyPath, after: AnyPath, exclude: Sequence[str] = ()) -> Inputs:
@@ -94,7 +88,7 @@ def pairs(before: AnyPath, after: AnyPath, exclude: Sequence[str] = ()) -> Input
     """
     folders = os.fspath(before), os.fspath(after)
     first, second = (
-        {one.place: one.model for one in _outside(_in_folder(folder), folder, other)}
+        {one.place: one.model for one in _outside(_found(folder), other)}
         for folder, other in (folders, folders[::-1])
     )
     if not first and not second:
@@ -106,23 +100,53 @@ def pairs(before: AnyPath, after: AnyPath, exclude: Sequence[str] = ()) -> Input
     return _remaining(jobs, exclude)
 
 
-def _remaining(found: Sequence[Job], exclude: Sequence[str]) -> Inputs:
-    """What no glob of `exclude` is about, which may be nothing.
+def _found(name: str) -> list[Job]:
+    """The models of a folder, or of what a glob matches, placed below what has no wildcard."""
+    is_folder = os.path.isdir(name)  # noqa: PTH112
+    fixed = Path(name)
+    while not is_folder and glob.has_magic(str(fixed)):
+        fixed = fixed.parent
+    files: dict[str, None] = {}
+    for path in [name] if is_folder else sorted(glob.glob(name, recursive=True)):  # noqa: PTH207
+        if not os.path.isdir(path):  # noqa: PTH112
+            files[path] = None
+        elif "**" not in name or is_folder:  # which matches what is in the folder as well
+            files |= dict.fromkeys(_below(path))
+    return [Job(file, place=os.path.relpath(file, fixed)) for file in files]
 
-    A glob matches the path of a model, as it was given or below the folder that was named, its
-    name, and as well a folder that it stands in, by path or by name.
-    """
-    about = {name: [one for one in found if _is_about(name, one)] for name in exclude}
-    excluded = {one for jobs in about.values() for one in jobs}
+
+def _below(folder: str) -> Iterable[str]:
+    for parent, folders, files in os.walk(folder):
+        folders.sort()
+        models = (file for file in sorted(files) if file.lower().endswith(SUFFIX))
+        yield from (os.path.join(parent, file) for file in models)  # noqa: PTH118 - as given
+
+
+def _outside(jobs: Sequence[Job], other: str | None) -> list[Job]:
+    """The models but for those in another folder, unless all are in it."""
+    if other is None:
+        return list(jobs)
+    outer = Path(other).resolve()
+    outside = [one for one in jobs if not Path(one.model).resolve().is_relative_to(outer)]
+    return outside or list(jobs)
+
+
+def _remaining(jobs: Sequence[Job], exclude: Sequence[str]) -> Inputs:
+    """What no glob of `exclude` is about, which may be nothing."""
+    about = {name: [one for one in jobs if _is_about(name, one)] for name in exclude}
+    excluded = {one for matching in about.values() for one in matching}
     return Inputs(
-        tuple(one for one in found if one not in excluded),
-        left_out=tuple(one.model for one in found if one in excluded),
-        idle=tuple(name for name, jobs in about.items() if not jobs),
+        tuple(one for one in jobs if one not in excluded),
+        left_out=tuple(one.model for one in jobs if one in excluded),
+        idle=tuple(name for name, matching in about.items() if not matching),
     )
 
 
 def _is_about(name: str, one: Job) -> bool:
-    """Names of folders that lead to one that was named do not count."""
+    """Whether a glob matches a model: its path as given or below the folder named, or its name.
+
+    A folder that it stands in counts by path or name, but not one that leads to a file named.
+    """
     place, given = Path(one.place), Path(one.model)
     paths = {place, *place.parents, given, *given.parents} - {Path()}
     parts = given.parts if one.is_named and not given.is_absolute() else place.parts
@@ -131,112 +155,73 @@ def _is_about(name: str, one: Job) -> bool:
     return one.model != STANDARD and any(fnmatchcase(each, pattern) for each in spellings)
 
 
-def _key(path: str) -> str:
-    return os.path.normcase(os.path.abspath(path))  # noqa: PTH100 - links stay
-
-
-def _outside(jobs: Sequence[Job], folder: str, other: str | None) -> list[Job]:
-    """The models of a folder but for those in another one, unless that is around the folder."""
-    if other is None or _within(folder, other):
-        return list(jobs)
-    return [one for one in jobs if not _within(one.model, other)]
-
-
-def _within(path: str, folder: str) -> bool:
-    return Path(path).resolve().is_relative_to(Path(folder).resolve())
-
-
-def _folder_of(name: str) -> str | None:
-    """The folder in which several models are looked for; None for one file, which may not exist."""
-    if name == STANDARD or os.path.isfile(name):  # noqa: PTH113 - a name may be too long for a path
-        return None
-    if os.path.isdir(name):  # noqa: PTH112
-        return name
-    fixed = Path(name)
-    while glob.has_magic(str(fixed)):
-        fixed = fixed.parent
-    return None if fixed == Path(name) else str(fixed)
-
-
-def _in_folder(folder: str) -> list[Job]:
-    found = []
-    for parent, folders, files in os.walk(folder):
-        folders.sort()
-        for file in sorted(files):
-            if file.lower().endswith(SUFFIX):
-                path = os.path.join(parent, file)  # noqa: PTH118 - as it was given
-                found.append(Job(path, place=os.path.relpath(path, folder)))
-    return found
-
-
-def _matching(pattern: str, folder: str) -> list[Job]:
-    """Files that match, placed as they stand below the last folder that has no wildcard."""
-    found: list[str] = []
-    for path in sorted(glob.glob(pattern, recursive=True)):  # noqa: PTH207 - names as given
-        if not os.path.isdir(path):  # noqa: PTH112
-            found.append(path)
-        elif "**" not in pattern:  # which matches what is in the folder as well
-            found += [one.model for one in _in_folder(path)]
-    return [Job(path, place=os.path.relpath(path, folder)) for path in found]
-
-
 def _nothing(name: str) -> str:
-    if os.path.isfile(os.path.join(name, "saved_model.pb")):  # noqa: PTH113, PTH118
+    if Path(name, "saved_model.pb").is_file():
         return (
             f"'{name}' is a SavedModel of TensorFlow: export it first, with "
             f"python -m tf2onnx.convert --saved-model {shlex.quote(name)} --output model.onnx"
         )
-    if os.path.isdir(name):  # noqa: PTH112
+    if Path(name).is_dir():
         return f"'{name}' has no file *{SUFFIX}, nor have the folders below it"
     return f"no file matches '{name}'"
 
 
-def placed(found: Sequence[Job], folder: str) -> tuple[Job, ...]:
+def placed(jobs: Sequence[Job], folder: str) -> tuple[Job, ...]:
     """The same with a file in the folder for each model.
 
-    Raises RequestError where two would have one name, or one would overwrite an input.
+    Raises RequestError where it cannot be the folder of all, where two models would have one name,
+    or one would overwrite an input.
     """
-    jobs: dict[str, Job] = {}
-    for one in found:
+    names = [one.model for one in jobs]
+    if folder == STANDARD or STANDARD in names:
+        raise RequestError("several models, or a folder to write to, need names of files, not '-'")
+    if os.path.isfile(folder):  # noqa: PTH113 - a name may be too long for a path
+        raise RequestError(f"-o {folder} is a file, and there are several models: add -o DIR/")
+    targets: dict[str, Job] = {}
+    for one in jobs:
         target = os.path.join(folder, one.place)  # noqa: PTH118 - as it was given
-        if other := jobs.get(os.path.normcase(target)):
+        if other := targets.get(os.path.normcase(target)):
             raise RequestError(
                 f"'{other.model}' and '{one.model}' would both become '{target}': write them "
                 "into different folders, or name the folder above both, which keeps those below it"
             )
-        jobs[os.path.normcase(target)] = one._replace(target=target)
-    refuse_inputs([one.model for one in found], [job.target for job in jobs.values()])
-    return tuple(jobs.values())
+        targets[os.path.normcase(target)] = one._replace(target=target)
+    refuse_inputs(names, [job.target for job in targets.values()])
+    return tuple(targets.values())
 
 
-def overwritten(found: Sequence[Job]) -> tuple[Job, ...]:
+def overwritten(jobs: Sequence[Job]) -> tuple[Job, ...]:
     """The same where each model is overwritten.
 
-    Raises RequestError where two names lead to one file, which two workers would write at once.
+    Raises RequestError for standard input, and where two names lead to one file, which two workers
+    would write at once.
     """
-    known: dict[object, str] = {}
-    for one in found:
-        if other := known.get(identity := _identity(one.model)):
+    names: dict[object, str] = {}
+    for one in jobs:
+        if one.model == STANDARD:
+            raise RequestError("standard input has no place to write to: add -o OUT")
+        if other := names.get(identity := _identity(one.model)):
             raise RequestError(f"'{other}' and '{one.model}' are one file: name it once")
-        known[identity] = one.model
-    return tuple(one._replace(target=one.model) for one in found)
+        names[identity] = one.model
+    return tuple(one._replace(target=one.model) for one in jobs)
 
 
-def refuse_inputs(models: Iterable[str], targets: Iterable[str | None]) -> None:
-    """RequestError for a file to write that is one of the models, by whatever name."""
-    read = {_identity(model) for model in models if model != STANDARD}
+def refuse_inputs(
+    names: Iterable[str | None], targets: Iterable[str | None], option: str = "-o, or --in-place"
+) -> None:
+    """RequestError for a file to write that is one that is read, by whatever name."""
+    read = {_identity(name) for name in names if name not in (None, STANDARD)}
     for target in targets:
         if target not in (None, STANDARD) and _identity(target) in read:
             raise RequestError(
-                f"'{target}' is an input, which is never overwritten: "
-                "give another -o, or --in-place"
+                f"'{target}' is an input, which is never overwritten: give another {option}"
             )
 
 
 def _identity(path: str) -> object:
     """The same for every name of a file."""
     try:
-        found = os.stat(path)  # noqa: PTH116
-    except OSError:
+        status = os.stat(path)  # noqa: PTH116
+    except (OSError, ValueError):
         return os.path.realpath(path)
-    return (found.st_dev, found.st_ino)
+    return (status.st_dev, status.st_ino)

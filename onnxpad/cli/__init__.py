@@ -5,13 +5,12 @@ The course of `onnxpad rewrite a.onnx -o b.onnx`, file by file; the other verbs 
 1. `cli/__init__`: `run` parses with the table of options (`cli/options`, read by `cli/parser`),
    adds what pyproject.toml sets (`cli/settings`), and makes of every exception one message and an
    exit code.
-2. `cli/rewrite`: options become a `Request` (what to do); `cli/destinations` makes the `Job`s of
-   paths and globs (which model goes where).
-3. `cli/batches`: `batch/each` hands each model to this process, to workers or to an executor. One
-   model gets its whole report, many a line each.
-4. `batch/course`: either way the same for each model. The verb of the Python API runs, --validate
+2. `cli/edits`: options become a `Request` (what to do); `cli/batches` makes the `Job`s of paths
+   and globs (which model goes where), and `batch/each` hands each to this process, to workers or
+   to an executor. One model gets its whole report, many a line each.
+3. `batch/course`: either way the same for each model. The verb of the Python API runs, --validate
    compares, something may speak against writing, the file is written: the answer is an `Outcome`.
-5. `show/`: what is printed, through `cli/streams`. Nothing below `cli` exits.
+4. `show/`: what is printed, through `cli/streams`. Nothing below `cli` exits.
 """
 
 from __future__ import annotations
@@ -30,38 +29,16 @@ import click
 
 from onnxpad import __version__
 from onnxpad.cli.options import VERBS
-from onnxpad.cli.parser import Verb, as_help, refuse_swallowed, usage_message
-from onnxpad.cli.streams import FINE, WINDOWS, WRONG, drop_output, fail, say
+from onnxpad.cli.parser import Verb, help_of, refuse_swallowed
+from onnxpad.cli.streams import FINE, WRONG, drop_output, fail, say
 from onnxpad.cli.values import settled_live
 from onnxpad.errors import OnnxpadError, fault_in, headline
 
-_HELP = """Inspect, rewrite and validate padding in ONNX models, exactly.
-
-    onnxpad inspect model.onnx --target opencv
-    onnxpad rewrite model.onnx -o explicit.onnx
-    onnxpad rewrite model.onnx --target ./npu.py -o for_npu.onnx
-    onnxpad retarget model.onnx --to tensorflow -o moved.onnx
-    onnxpad diagnose model.onnx --data reference.npz --plan plan.json
-    onnxpad validate model.onnx explicit.onnx
-    onnxpad validate model.onnx --target opencv --live PYTHON
-    onnxpad guard -- onnxsim model.onnx simple.onnx
-    onnxpad resolve tensorflow conv --input 1,3,224,224 --kernel 7 --stride 2 --padding SAME
-    onnxpad port model.onnx --as pytorch
-    onnxpad measure ./npu.py -o npu.toml
-    onnxpad explain own-runtime
-
-onnxpad explain lists guides to the verbs, and all that a message may name. Every verb takes -v
-(each step, with seconds), -q (only what goes wrong) and --json.
-
-'-' stands for standard input or output. Exit codes: 0 fine; 1 findings (models differ, --check
-would change something, --strict and a skip, what --fail-on names); 2 wrong usage, a file that
-cannot be read, or an output that cannot be written.
-"""
 _INTERRUPTED, _PIPE_CLOSED = 130, 141
 _COMPLETES = "_ONNXPAD_COMPLETE"
+_HELP = frozenset(("-h", "--help"))
 _GLANCE = 2**20
 """Bytes of a pyproject.toml that are looked through for the name onnxpad."""
-HELP = frozenset(("-h", "--help"))
 
 
 class _Verbs(UserDict[str, click.Command]):
@@ -74,9 +51,9 @@ class _Verbs(UserDict[str, click.Command]):
 
 
 @click.group(
-    help=as_help(_HELP),
+    help=help_of("onnxpad"),
     commands=_Verbs(dict.fromkeys(VERBS, click.Command(None))),
-    context_settings={"help_option_names": sorted(HELP)},
+    context_settings={"help_option_names": sorted(_HELP)},
 )
 @click.version_option(__version__, prog_name="onnxpad")
 @click.option("--isolated", is_flag=True, help="Ignore [tool.onnxpad] in pyproject.toml.")
@@ -105,18 +82,13 @@ def main() -> None:
         sys.exit(fail("standard output is closed: send it to a file or to /dev/null"))
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # names may be in any script
-    words = [without_quotes(word) for word in sys.argv[1:]] if WINDOWS else sys.argv[1:]
+    words = sys.argv[1:]
+    if os.name == "nt":  # cmd leaves the quotes of 'H%32=0' where they are
+        words = [word[1:-1] if word[:1] == word[-1:] == "'" else word for word in words]
     if _COMPUTING.isdisjoint(words):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     status = run(words)
-    gc.freeze()  # Python would look through everything once more before it lets go of it
     sys.exit(status)
-
-
-def without_quotes(argument: str) -> str:
-    """'H%32=0' as other shells give it: cmd leaves single quotes where they are."""
-    quoted = len(argument) > 1 and argument[0] == argument[-1] == "'"
-    return argument[1:-1] if quoted else argument
 
 
 def run(words: Sequence[str]) -> int:
@@ -132,8 +104,7 @@ def run(words: Sequence[str]) -> int:
     except OSError as error:
         drop_output()
         if error.errno == ENOSPC:
-            where = "free some space, or write elsewhere"
-            return fail(f"cannot write: {error.strerror}; {where}")
+            return fail(f"cannot write: {error.strerror}; free some space, or write elsewhere")
         where = "check the streams, paths and permissions"
         return fail(f"the system refuses: {fault_in(error)}; {where}")
     say("")
@@ -149,7 +120,10 @@ def _status(words: Sequence[str]) -> int:
         say(f"{help_page.format_message()}\n")
         return WRONG
     except click.ClickException as error:
-        return _fail_noted(error, *usage_message(error, words, commands))
+        verb = [word for word in words if word in VERBS][:1]
+        return _fail_noted(
+            error, error.format_message().rstrip("."), " ".join(["onnxpad", *verb, "--help"])
+        )
     except OnnxpadError as error:
         if isinstance(error.__cause__, BrokenPipeError):
             raise error.__cause__ from None
@@ -176,49 +150,40 @@ def _answer(words: Sequence[str]) -> int:
         return shell_complete(commands, {}, "onnxpad", _COMPLETES, instruction)
     refuse_swallowed(words)
     with commands.make_context("onnxpad", settled_live(words)) as context:
-        files = [] if context.params["isolated"] else project_files()
-        if files and HELP.isdisjoint(words):
-            result = _with_settings(context, files, words)
+        context.obj = words
+        alone = context.params["isolated"] or not _HELP.isdisjoint(words)
+        files = [] if alone else _project_files()
+        if files:
+            from onnxpad.cli.settings import invoke_with_settings
+
+            status = invoke_with_settings(context, files, words)
         else:
-            result = commands.invoke(context)
-    return result if isinstance(result, int) else FINE
+            status = commands.invoke(context)
+    return status if isinstance(status, int) else FINE
 
 
-def project_files() -> list[Path]:
-    """Each pyproject.toml from the working folder upwards that may set something, nearest first."""
+def _project_files() -> list[Path]:
+    """Each pyproject.toml from the working folder upwards that may set something, nearest first.
+
+    Files that are too large or cannot be read are refused later.
+    """
     try:
         here = Path.cwd()
     except OSError:  # it is gone
         return []
-    files = (folder / "pyproject.toml" for folder in (here, *here.parents))
-    return [file for file in files if file.is_file() and _names_onnxpad(file)]
-
-
-def _names_onnxpad(file: Path) -> bool:
-    """Whether the text does; files that are too large or cannot be read are refused later."""
-    try:
-        return file.stat().st_size > _GLANCE or b"onnxpad" in file.read_bytes()
-    except OSError:
-        return True
-
-
-def _with_settings(context: click.Context, files: Sequence[Path], words: Sequence[str]) -> object:
-    """Invoke with what a project always wants; an error about that says where it stands."""
-    from onnxpad.cli.settings import read_settings
-
-    settings = read_settings(files)
-    context.default_map = settings.defaults()
-    try:
-        return commands.invoke(context)
-    except (click.UsageError, OnnxpadError) as error:
-        verb = context.invoked_subcommand
-        if blamed := settings.blamed_for(verb, str(error), words):
-            error.add_note(blamed)
-        raise
+    files = []
+    for file in (folder / "pyproject.toml" for folder in (here, *here.parents)):
+        if file.is_file():
+            try:
+                named = file.stat().st_size > _GLANCE or b"onnxpad" in file.read_bytes()
+            except OSError:
+                named = True
+            files += [file] if named else []
+    return files
 
 
 def _fail_noted(error: Exception, *message: str) -> int:
     status = fail(*message)
-    for place in getattr(error, "__notes__", ()):
-        say(f"  set as {place}\n")
+    for note in getattr(error, "__notes__", ()):
+        say(f"  {note}\n")
     return status

@@ -1,29 +1,34 @@
-"""What makes inspect exit with 1: --fail-on, and the baseline of known findings."""
+"""What makes inspect exit with 1: --fail-on, and the baseline of known findings.
+
+A baseline is a file of sorted lines, `model: code node`; models are named as seen from its folder.
+"""
 
 from __future__ import annotations
 
+import os
+import re
 import shlex
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxpad.cli.outputs import refuse_overwriting
+from onnxpad.cli.outputs import refuse_reading, write_file
 from onnxpad.cli.parser import given_by_hand
-from onnxpad.cli.streams import FINDINGS, FINE, WRONG, say, say_with_try
-from onnxpad.errors import counted, few
+from onnxpad.cli.streams import FINDINGS, FINE, STANDARD, WRONG, say, say_with_try
+from onnxpad.errors import RequestError, counted, few
 
 if TYPE_CHECKING:
     from onnxpad.batch.each import Outcome
-    from onnxpad.cli.baseline import Baseline, Known
 
 LEVELS = ("fallback", "unknown", "refused", "wrong")
 """What a target does with a node, the mildest first."""
 _DEFAULT, _ALWAYS, TRAP = "refused", "off-device", "trap"
-_FEW, _ALL = 3, 10
-"""Nodes of one reason that are named, and reasons of a model that are told."""
+_FEW = 3
+"""Nodes of one reason that are named."""
+_LARGEST = 64 * 2**20
+"""Bytes that a baseline may have."""
 
 
 class Gate:
@@ -46,11 +51,12 @@ class Gate:
         trap = [TRAP] if traps or TRAP in given["fail_on"] else []
         self.kinds = frozenset((*worst, _ALWAYS, *trap))
         self._given = given
-        self._baseline = _baseline(models, given)
-        self._speaks = bool(given["fail_on"] or given["baseline"] or asks_alone)
-        self._seen = self._gone = 0
+        self._path = given["baseline"]
+        self._lines = _baseline(models, given) if self._path is not None else set()
+        self._speaks = bool(given["fail_on"] or self._path or asks_alone)
+        self._seen = 0
+        self._gone = {line for line in self._lines if not self._is_there(line)}
         self._unread: list[str] = []
-        self._left_out: Counter[str] = Counter()
 
     def judge(self, outcome: Outcome) -> Outcome:
         """The outcome with what fails the model; where a baseline is to be written, nothing does.
@@ -63,14 +69,21 @@ class Gate:
             self._unread.append(outcome.file)
             return outcome
         record = outcome.record
-        listed = record["findings"]
-        named = [one for one in listed if one["kind"] in self.kinds]
-        accepted = self._accepted(outcome.file, named, record["targets"])
-        marked = []
-        for one in listed:
-            is_known = _known(one) in accepted
-            fails = one in named and not is_known
-            marked.append(one | {"fails": fails, "known": is_known})
+        own = f"{_text(self._name(outcome.file))}: "
+        before = {line for line in self._lines if line.startswith(own)}
+        marked, now = [], set()
+        for finding in record["findings"]:
+            line = f"{own}{_text(finding['code']).replace(' ', '_')} {_text(finding['node'])}"
+            fails = finding["kind"] in self.kinds
+            now |= {line} if fails else set()
+            known = fails and self._path is not None
+            known = known and (line in before or self._given["write_baseline"])
+            marked.append(finding | {"fails": fails and not known, "known": known})
+        gone = {line for line in before - now if self._looked_for(line, own, record["targets"])}
+        self._gone |= gone
+        self._seen += len(before & now)
+        if self._given["write_baseline"]:
+            self._lines |= now
         fails = any(one["fails"] for one in marked)
         knows = any(one["known"] for one in marked)
         status = inspected_status(record, fails=fails, knows=knows)
@@ -80,34 +93,30 @@ class Gate:
             record={**record, "findings": marked, "status": status},
         )
 
-    def _accepted(
-        self, model: str, named: Sequence[Mapping[str, Any]], targets: Collection[str]
-    ) -> Collection[Known]:
-        """What the baseline knows of a model, which may learn from it."""
-        baseline, given = self._baseline, self._given
-        if baseline is None:
-            return ()
-        now = {_known(one) for one in named}
-        before = baseline.known_of(model)
-        gone = {one for one in before - now if self._looked_for(one, targets)}
-        if given["write_baseline"]:
-            before = (before - gone) | now
-            baseline.learn(model, before)
-            return before
-        self._gone += len(gone)
-        self._seen += len(before & now)
-        if given["prune_baseline"]:
-            baseline.learn(model, before - gone)
-        return before
-
-    def _looked_for(self, finding: Known, targets: Collection[str]) -> bool:
+    def _looked_for(self, line: str, own: str, targets: Collection[str]) -> bool:
         """Whether this run would have found it again, were it still there."""
         if self._given["nodes"]:
             return False
-        target, is_about_one, kind = finding.code.rpartition(":")
+        target, is_about_one, kind = line.removeprefix(own).split(" ")[0].rpartition(":")
         if not is_about_one:
             return TRAP in self.kinds
         return kind in self.kinds and (target in targets or target == self._given["device"])
+
+    def _name(self, model: str) -> str:
+        """What the baseline calls a model."""
+        if model == STANDARD or self._path is None:
+            return model
+        path = Path(model).absolute()
+        try:
+            return Path(os.path.relpath(path, Path(self._path).resolve().parent)).as_posix()
+        except ValueError:  # on another drive
+            return path.as_posix()
+
+    def _is_there(self, line: str) -> bool:
+        """Whether the model of a line is there; its name may have a colon."""
+        folder = Path(self._path).resolve().parent
+        names = (line[: colon.start()] for colon in re.finditer(": ", line))
+        return any(name == STANDARD or (folder / name).exists() for name in names)
 
     def say_why(self, outcome: Outcome) -> None:
         """Lines on standard error about what fails a model: each code and reason, and a repair.
@@ -116,75 +125,79 @@ class Gate:
         --each.
         """
         failing = [] if outcome.error else [x for x in outcome.record["findings"] if x["fails"]]
-        asked = self._speaks or (self._given["each"] and outcome.document is None)
-        if not failing or not asked:
-            return
-        alike: dict[tuple[str, str], list[str]] = {}
-        for one in failing:
-            alike.setdefault((one["code"], _reason(one, outcome.record)), []).append(one["node"])
         each = self._given["each"]
-        for number, ((code, reason), found) in enumerate(alike.items()):
-            nodes = list(dict.fromkeys(f"'{node}'" for node in found))
-            most = len(nodes) if each or len(failing) <= _ALL else _FEW * (number < _ALL)
-            self._left_out[outcome.file] += len(nodes) - min(most, len(nodes))
-            if most:
-                said = f"{code} {few(nodes, most)}{f': {reason}' if reason else ''}"
-                say_with_try(f"fails: {outcome.file}: {said}")
+        if not failing or not (self._speaks or (each and outcome.document is None)):
+            return
+        alike: dict[tuple[str, str], dict[str, None]] = {}
+        for one in failing:
+            key = one["code"], _reason(one, outcome.record)
+            alike.setdefault(key, {})[f"'{one['node']}'"] = None
+        for (code, reason), nodes in alike.items():
+            named = few(list(nodes), len(nodes) if each else _FEW)
+            said = f"{code} {named}{f': {reason}' if reason else ''}"
+            say_with_try(f"fails: {outcome.file}: {said}")
         explained = f"onnxpad explain {shlex.quote(failing[0]['code'])}"
         say(f"  try     {next(iter(outcome.following), explained)}\n")
 
     def conclude(self, status: int) -> int:
-        """Write the baseline, or say how it compares, and what was left out; the exit code."""
-        baseline = self._baseline
-        if (left := +self._left_out) and not self._given["write_baseline"]:
-            models = f"{counted(len(left), 'model')} ({few(list(left), _FEW)})"
-            findings = counted(left.total(), "failing finding")
-            say(f"{findings} in {models} not named above: --each names every node\n")
-        if baseline is None:
-            return status
+        """Write the baseline, or say how it compares; the exit code."""
+        gone = counted(len(self._gone), "known finding")
+        drops = self._given["prune_baseline"] and self._gone
+        if drops or self._given["write_baseline"]:
+            lines = "".join(f"{line}\n" for line in sorted(self._lines - self._gone))
+            write_file("--baseline", self._path, lines.encode())
         if self._given["write_baseline"]:
-            return self._written(baseline)
+            return self._written()
         if self._seen:
-            say(f"{counted(self._seen, 'known finding')} in {baseline.path}\n")
-        number = self._gone + baseline.gone
-        gone = counted(number, "known finding")
-        if number and self._given["prune_baseline"]:
-            baseline.write()
-            say(f"{gone} dropped from {baseline.path}\n")
-        elif number:
-            are = "is" if number == 1 else "are"
+            say(f"{counted(self._seen, 'known finding')} in {self._path}\n")
+        if drops:
+            say(f"{gone} dropped from {self._path}\n")
+        elif self._gone:
+            are = "is" if len(self._gone) == 1 else "are"
             say(f"{gone} {are} gone: --prune-baseline drops what is gone\n")
         return status
 
-    def _written(self, baseline: Baseline) -> int:
-        """Write what is known of the models that could be inspected; WRONG where one could not."""
-        baseline.write()
+    def _written(self) -> int:
+        """Say that the baseline is written; WRONG where a model could not be inspected."""
         if not self._unread:
-            say(f"wrote {baseline.path}\n")
+            say(f"wrote {self._path}\n")
             return FINE
         models = f"{counted(len(self._unread), 'model')} that could not be inspected"
-        named = few([f"'{one}'" for one in self._unread], _ALL)
+        named = few([f"'{one}'" for one in self._unread], _FEW)
         cure = "mend what cannot be read, or leave it out with --exclude GLOB"
-        say_with_try(f"wrote {baseline.path} without {models}: {named}", cure)
+        say_with_try(f"wrote {self._path} without {models}: {named}", cure)
         return WRONG
 
 
-def _known(finding: Mapping[str, Any]) -> Known:
-    from onnxpad.cli.baseline import known
+def _text(text: str) -> str:
+    from onnxpad.show.wording import visible
 
-    return known(finding["code"], finding["node"])
+    return visible(text).encode(errors="backslashreplace").decode()
 
 
-def _baseline(models: Sequence[str], given: Mapping[str, Any]) -> Baseline | None:
+def _baseline(models: Sequence[str], given: Mapping[str, Any]) -> set[str]:
+    """The lines of a baseline; RequestError where there is none, or it cannot be read."""
+    from onnxpad.model.files.contents import Refused, contents
+
     path = given["baseline"]
-    if path is None:
-        return None
-    from onnxpad.cli.baseline import Baseline, read_baseline
-
-    if not given["write_baseline"]:
-        return read_baseline(path)
-    refuse_overwriting("--baseline", path, models)
-    return read_baseline(path) if Path(path).exists() else Baseline(path, ())
+    if given["write_baseline"]:
+        refuse_reading("--baseline", path, models)
+    try:
+        lines = set(filter(None, bytes(contents(path, _LARGEST)).decode().splitlines()))
+    except FileNotFoundError:
+        if given["write_baseline"]:
+            return set()
+        raise RequestError(f"there is no baseline '{path}': --write-baseline writes one") from None
+    except (OSError, Refused) as error:
+        why = getattr(error, "strerror", None) or error
+        raise RequestError(f"cannot read the baseline '{path}': {why}") from error
+    except ValueError:
+        lines = {""}
+    if not all(re.match(r"[^{\[].*: \S+ ", line) for line in lines):
+        raise RequestError(
+            f"the baseline '{path}' is none of onnxpad's: write it anew with --write-baseline"
+        )
+    return lines
 
 
 def _reason(finding: Mapping[str, Any], record: Mapping[str, Any]) -> str:

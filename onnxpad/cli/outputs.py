@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad import __version__
+from onnxpad.batch.inputs import refuse_inputs
 from onnxpad.cli.streams import FINE, STANDARD, show
 from onnxpad.errors import ModelError, RequestError
 
@@ -18,36 +18,8 @@ if TYPE_CHECKING:
     from onnxpad.reproducing import Reproducer
     from onnxpad.show.document import Document
 
-_PAGE = b"<!doctype html>"
-
-
-def refuse_overwriting(option: str, path: str | None, inputs: Iterable[str | None]) -> None:
-    """UsageError where `path` is one of the files that the command reads, or in a folder of them.
-
-    Links, hard links and other spellings of a path count as the file itself.
-    """
-    if path is None or path == STANDARD:
-        return
-    for given in inputs:
-        if given is not None and given != STANDARD and _same_file_or_within(given, path):
-            cure = f"give another {option}"
-            raise click.UsageError(f"'{path}' is an input, which is never overwritten: {cure}")
-
-
-def _same_file_or_within(given: str, path: str) -> bool:
-    """A folder test_data_set_* is read as its .pb files, in it or one folder further down."""
-    folder = Path(given)
-    files = [folder]
-    if folder.is_dir():
-        files = [*folder.glob("*.pb"), *folder.glob("*/*.pb")]
-    return any(_same_file(file, path) for file in files)
-
-
-def _same_file(first: Path, second: str) -> bool:
-    try:
-        return first.samefile(second)
-    except OSError:
-        return os.path.realpath(first) == os.path.realpath(second)
+_BEGINS = {"--html": b"<", "--plan": b"{", "--certificate": b"{", "--counterexample": b"PK"}
+"""How the file of an option begins: another one is never replaced by it."""
 
 
 def check_place(
@@ -55,19 +27,37 @@ def check_place(
 ) -> None:
     """Errors where a file cannot be written, before there is work to lose.
 
+    It is never one of the files that the command reads, nor one of another kind, such as weights.
     With `may_print` '-' stands for standard output.
     """
-    if path is None:
+    if path is None or (path == STANDARD and may_print):
         return
-    if path == STANDARD and not may_print:
+    if path == STANDARD:
         raise click.UsageError(f"{option} needs the name of a file: the report is printed")
-    refuse_overwriting(option, path, inputs)
+    refuse_reading(option, path, inputs)
     from onnxpad.model.files.delivery import check_target
 
+    begins = _BEGINS.get(option, b"")
     try:
         check_target(path)
-    except ModelError as error:
+        if Path(path).is_file():
+            with Path(path).open("rb") as file:
+                begin = file.read(len(begins))
+            if begin and begin != begins:
+                raise RequestError(f"{option}: '{path}' is a file of another kind: name another")
+    except (ModelError, OSError) as error:
         raise RequestError(f"{option}: {error!s}") from error
+
+
+def refuse_reading(option: str, path: str | None, inputs: Iterable[str | None]) -> None:
+    """UsageError where a file to write is one that is read, or one of a folder of samples."""
+    read = [name for name in inputs if name not in (None, STANDARD)]
+    folders = [Path(name) for name in read if Path(name).is_dir()] if path else []
+    samples = [str(file) for folder in folders for file in folder.glob("**/*.pb")]
+    try:
+        refuse_inputs([*read, *samples], [path], option)
+    except RequestError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def write_file(option: str, path: str, data: bytes) -> None:
@@ -89,13 +79,6 @@ def check_page(path: str | None, inputs: Iterable[str | None], *, many: bool = F
     check_place("--html", path, inputs)
     from onnxpad.show.pages.templates import check_installed
 
-    if Path(path).is_file():
-        with Path(path).open("rb") as file:
-            begin = file.read(len(_PAGE))
-        if begin and begin.lower() != _PAGE:  # weights, a plan, whatever was not meant
-            raise RequestError(
-                f"--html: '{path}' is there and is no page of HTML: give another name, or remove it"
-            )
     check_installed()
 
 
@@ -110,8 +93,8 @@ def write_page(path: str | None, page: Callable[[], Document]) -> None:
     show(f"wrote {visible(path)}\n", sys.stderr)
 
 
-def write_reproducer(made: Callable[[], Reproducer], given: Mapping[str, Any]) -> int:
-    """Write what `made` gives into the folder -o and say what is in it; FINE.
+def write_reproducer(make: Callable[[], Reproducer], given: Mapping[str, Any]) -> int:
+    """Write what `make` gives into the folder -o and say what is in it; FINE.
 
     Raises RequestError where the folder holds other files, before there is work to lose.
     """
@@ -120,7 +103,7 @@ def write_reproducer(made: Callable[[], Reproducer], given: Mapping[str, Any]) -
     from onnxpad.show.explanations import reproducer_text
 
     refuse_folder(given["output"], FILES)
-    reproducer = made().save(given["output"], __version__)
+    reproducer = make().save(given["output"], __version__)
     if given["as_json"]:
         sys.stdout.write(json_line(reproducer.to_json()))
     else:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
@@ -16,13 +14,16 @@ from click.core import ParameterSource
 
 from onnxpad.cli.options import IDLE, OPTIONS, VERBS, Option, options_of
 from onnxpad.cli.values import kind_of
-from onnxpad.errors import nearest
 
-_LACKS = "requires an argument"
+_HOMES = {
+    **dict.fromkeys(("rewrite", "retarget"), "edits"),
+    **dict.fromkeys(("explain", "guard", "measure", "port", "resolve"), "reports"),
+}
+"""The module of a verb, where that has not its name."""
 
 
 class Verb(click.Command):
-    """A verb: the options of its rows, and the module of its name, whose docstring is its help."""
+    """A verb: the options of its rows, and a function of its name."""
 
     def __init__(self, verb: str) -> None:
         super().__init__(
@@ -30,23 +31,22 @@ class Verb(click.Command):
             params=[_parameter(row) for row in options_of(verb).values()],
             callback=partial(_answered, verb),
             short_help=VERBS[verb],
+            help=help_of(verb),
             context_settings={"allow_interspersed_args": verb != "guard"},
         )
 
-    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the docstring of the module."""
-        self.help = as_help(import_module(f"onnxpad.cli.{self.name}").__doc__)
-        super().format_help_text(ctx, formatter)
 
-
-def as_help(docstring: str | None) -> str:
-    """A docstring as click reads it: indented lines are commands, which are not wrapped."""
-    return inspect.cleandoc(docstring or "").replace("\n\n    ", "\n\n\b\n").replace("\n    ", "\n")
+def help_of(name: str) -> str:
+    """A help text as click reads it: indented lines are commands, which are not wrapped."""
+    path = Path(__file__).parent / "help" / f"{name}.txt"
+    text = path.read_text(encoding="utf-8")
+    return text.replace("\n\n    ", "\n\n\b\n").replace("\n    ", "\n")
 
 
 def _answered(verb: str, **given: Any) -> int:  # noqa: ANN401 - click gives every option by name
     _check(verb, given)
-    answer: Callable[[dict[str, Any]], int] = getattr(import_module(f"onnxpad.cli.{verb}"), verb)
+    module = import_module(f"onnxpad.cli.{_HOMES.get(verb, verb)}")
+    answer: Callable[[dict[str, Any]], int] = getattr(module, verb)
     return answer(given)
 
 
@@ -101,13 +101,11 @@ def _check(verb: str, given: Mapping[str, Any]) -> None:
     """UsageError for an option that lacks another one, contradicts it, or would do nothing."""
     rows = options_of(verb)
     for name, row in rows.items():
-        if not given[name]:
-            continue
-        for other in row.names("needs"):
+        for other in row.names("needs") if given[name] else ():
             if not given[other]:
                 needed = f"{rows[other].spellings[0]} {rows[other].metavar}".strip()
                 raise click.UsageError(f"{row.spellings[0]} needs {needed}")
-        for other in row.names("not"):
+        for other in row.names("not") if given[name] else ():
             if given[other]:
                 both = f"{row.spellings[0]} and {rows[other].spellings[0]}"
                 raise click.UsageError(f"{both} exclude each other: give one of them")
@@ -129,44 +127,7 @@ def are_pairs(given: Mapping[str, Any]) -> bool:
 
 def refuse_swallowed(words: Sequence[str]) -> None:
     """UsageError for an option behind which another one stands, in the place of its value."""
-    wanting = {spelling for row in OPTIONS if "eg" in row.more for spelling in row.spellings}
+    wanting = {spelling for row in OPTIONS if row.has_value for spelling in row.spellings}
     for word, behind in pairwise(takewhile(lambda word: word != "--", words)):
         if word in wanting and behind.startswith("--"):
-            raise click.BadOptionUsage(word, f"{word} {_LACKS}")
-
-
-def usage_message(
-    error: click.ClickException, words: Sequence[str], group: click.Command
-) -> tuple[str, str]:
-    """What is wrong with a command line, and what to type."""
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    path = context.command_path if context else "onnxpad"
-    if isinstance(error, click.BadOptionUsage) and _LACKS in error.message:
-        verb = next((word for word in words if word in VERBS), "")  # click names no command
-        return _without_value(error.option_name, verb)
-    if isinstance(error, click.NoSuchOption):
-        return _no_option(error), f"{path} --help"
-    message = error.format_message().rstrip(".")
-    first = next(iter(words), "")
-    if context and context.command is group and first not in VERBS and Path(first).exists():
-        return f"{message}: a verb comes first", f"onnxpad inspect {shlex.quote(first)}"
-    return message, f"{path} --help"
-
-
-def _without_value(option: str, verb: str) -> tuple[str, str]:
-    """That an option lacks what stands behind it, and what to type."""
-    rows = (row for row in options_of(verb).values() if option in row.spellings)
-    more = next((row.more for row in rows), {})
-    example = f", such as {option} {more['eg']}" if "eg" in more else ""
-    explains = f"onnxpad explain {more['see']}" if "see" in more else ""
-    return f"Option '{option}' needs a value{example}", explains or f"onnxpad {verb} --help"
-
-
-def _no_option(error: click.NoSuchOption) -> str:
-    """That an option does not exist, and what is meant; never one that overwrites files."""
-    options = {one.strip("-"): one for one in error.possibilities or ()}
-    near = [options[one] for one in nearest(error.option_name.strip("-"), options)]
-    if not error.option_name.startswith("--in-"):
-        near = [one for one in near if one != "--in-place"]
-    answer = click.NoSuchOption(error.option_name, possibilities=near, ctx=error.ctx)
-    return answer.format_message().rstrip(".")
+            raise click.UsageError(f"Option '{word}' requires an argument")

@@ -5,60 +5,48 @@ from __future__ import annotations
 import os
 import shlex
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import takewhile
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
-from onnxpad.cli.options import OPTIONS, VERBS, Option
+from onnxpad.cli.options import OPTIONS, VERBS, Option, options_of
 from onnxpad.cli.values import kind_of
-from onnxpad.errors import RequestError, fault_in, nearest
+from onnxpad.errors import OnnxpadError, RequestError, fault_in, nearest
 
 LARGEST = 2**20
 """Bytes that the file may have."""
 _TABLE = "tool.onnxpad"
+Values = dict[str, dict[str, Any]]
 
 
-class Settings(NamedTuple):
-    """What a file sets, by verb and row of the option, as the command line would."""
+def invoke_with_settings(
+    context: click.Context, files: Iterable[Path], words: Sequence[str]
+) -> object:
+    """Run a verb with what the first of the files sets that has such a table.
 
-    path: Path | None
-    values: Mapping[str, Sequence[tuple[Option, Any]]]
-
-    def defaults(self) -> dict[str, dict[str, Any]]:
-        """The same by verb and name, as click takes it."""
-        return {
-            verb: {row.name: value for row, value in values} for verb, values in self.values.items()
-        }
-
-    def blamed_for(self, verb: str | None, message: str, words: Sequence[str]) -> str:
-        """Where an option of a verb is set that an error is about; '' where it is about none.
-
-        Nothing is blamed that stands on the command line as well, whose `words` win.
-        """
-        own = takewhile(lambda word: word != "--", words)
-        typed = {word.partition("=")[0] for word in own}
-        names = [
-            row.setting
-            for row, value in self.values.get(verb or "", ())
-            if typed.isdisjoint(row.spellings)
-            and any(m in message for m in (row.spellings[-1], *(f"'{v}'" for v in _listed(value))))
-        ]
-        return f"{', '.join(names)} in {_shown(self.path)}" if names and self.path else ""
-
-
-def read_settings(files: Iterable[Path]) -> Settings:
-    """What the first of the files says that has such a table.
-
-    Raises RequestError for a file that cannot be read, and for what it cannot say.
+    An error that is about a setting says so, unless the option is typed as well, which wins. Raises
+    RequestError for a file that cannot be read, and for what it cannot say.
     """
     for path in files:
         table = _table_of(path)
         if table is not None:
-            return Settings(path, _values(path, table))
-    return Settings(None, {})
+            break
+    else:
+        return context.command.invoke(context)
+    context.default_map = values = _values(path, table)
+    try:
+        return context.command.invoke(context)
+    except (click.UsageError, OnnxpadError) as error:
+        verb, message = context.invoked_subcommand or "", str(error)
+        typed = {word.partition("=")[0] for word in words}
+        for row in options_of(verb).values():
+            told = _listed(values.get(verb, {}).get(row.name, []))
+            about = [f"'{one}'" for one in told] + [row.spellings[-1]] * bool(told)
+            if typed.isdisjoint(row.spellings) and any(part in message for part in about):
+                error.add_note(f"set as {row.setting} in {_shown(path)}")
+        raise
 
 
 def _table_of(path: Path) -> dict[str, Any] | None:
@@ -80,31 +68,30 @@ def _table_of(path: Path) -> dict[str, Any] | None:
     raise RequestError(f"{_shown(path)}: {_TABLE} is {content!r}, and must be a table")
 
 
-def _values(path: Path, table: dict[str, Any]) -> dict[str, list[tuple[Option, Any]]]:
-    """For each verb what is set for all, and then what is set for it alone."""
+def _values(path: Path, table: dict[str, Any]) -> Values:
+    """For each verb what is set for all, and then what is set for it alone, as click takes it."""
     shared = {name: value for name, value in table.items() if not isinstance(value, dict)}
     apart = {name: values for name, values in table.items() if isinstance(values, dict)}
-    found: dict[str, dict[str, tuple[Option, Any]]] = {verb: {} for verb in VERBS}
-    for verb, values in [("", shared), *apart.items()]:
+    values: Values = {verb: {} for verb in VERBS}
+    for verb, settings in [("", shared), *apart.items()]:
         place = f"{_shown(path)}: [{f'{_TABLE}.{verb}'.rstrip('.')}]"
         if verb not in ("", *VERBS):
-            meant = _meant(verb, VERBS) or f"the verbs are {', '.join(VERBS)}"
-            raise RequestError(f"{place} is about no verb: {meant}")
+            raise RequestError(f"{place} is about no verb: {_meant(verb, VERBS)}")
         rows = [row for row in OPTIONS if "set" in row.more and (not verb or verb in row.verbs)]
-        for name, value in values.items():
+        for name, value in settings.items():
             named = [row for row in rows if row.setting == name]
             if not named:
-                near = _meant(name, [row.setting for row in rows])
-                cure = near or "it is said on the command line alone, if at all"
-                raise RequestError(f"{place} takes no '{name}': {cure}")
+                meant = _meant(name, [row.setting for row in rows])
+                raise RequestError(f"{place} takes no '{name}': {meant}")
             for row in named:
-                for one in [verb] if verb else row.verbs:
-                    found[one][row.name] = row, _as_typed(path, row, value)
-    return {verb: list(values.values()) for verb, values in found.items()}
+                for of in [verb] if verb else row.verbs:
+                    values[of][row.name] = _as_typed(path, row, value)
+    return values
 
 
 def _meant(name: str, known: Iterable[str]) -> str:
-    return "".join(f"did you mean '{one}'?" for one in nearest(name, known))
+    near = nearest(name, known)
+    return f"did you mean '{near[0]}'?" if near else "onnxpad explain ci says what it takes"
 
 
 def _as_typed(path: Path, row: Option, value: object) -> object:
@@ -139,5 +126,5 @@ def _target(path: Path, target: str) -> str:
     return os.path.relpath(path.parent / target) if is_own_rules(target) else target
 
 
-def _shown(path: Path | None) -> str:
-    return "" if path is None else os.path.relpath(path)
+def _shown(path: Path) -> str:
+    return os.path.relpath(path)

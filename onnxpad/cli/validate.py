@@ -1,25 +1,4 @@
-"""Compare two models by a proof and by runs, or a model with a reference by runs.
-
-    onnxpad validate model.onnx explicit.onnx --device cuda --samples 10 --dim height=224
-    onnxpad validate model.onnx --data reference.npz
-    onnxpad validate model.onnx --inputs x.npy --outputs y.npy
-    onnxpad validate model.onnx explicit.onnx --certificate explicit.json
-    onnxpad validate models/ rewritten/ -j 2
-    onnxpad validate model.onnx --target opencv
-    onnxpad validate model.onnx --target 'python run_npu.py {model} {inputs} {outputs}'
-
-The proof says whether both are the same function for all inputs and all sizes that they leave
-open; the runs say whether onnxruntime computes them alike. Exit 0: proved, identical, rounding, or
-tolerated by --atol and --rtol. Exit 1: different (a run shows it, or the proof), or unverified.
-
-Of two folders, models with the same place in them are compared.
-
-With --target the whole model runs in that runtime, in this Python or in --live PYTHON, and is
-compared with the model itself, run by onnxruntime; the first tensor that differs is named.
-
-An .npz file holds arrays under the names of tensors, or under s0_in0 (sample 0, input 0) and
-s0_ref0.
-"""
+"""`validate`: two models, a model and a reference, a model in a runtime, or folders of pairs."""
 
 from __future__ import annotations
 
@@ -31,27 +10,32 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxpad.cli import outputs
-from onnxpad.cli.destinations import inputs_of, say_left_out
+from onnxpad.cli import batches, outputs
 from onnxpad.cli.parser import are_pairs
-from onnxpad.cli.streams import FINDINGS, FINE, STANDARD, report, working
+from onnxpad.cli.streams import FINDINGS, FINE, STANDARD, keywords, report, working
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
     from onnxpad.show.document import Document
     from onnxpad.validation import Validation
 
-_LIMITS = ("timeout", "memory")
-_OPTIONS = (
-    *("target", "live", "device", "samples", "seed", "ambiguous", "atol", "rtol", "tf32"),
-    *("proof_only", "run_only", *_LIMITS),
-)
+_FILES = ("inputs", "outputs", "data", "progress")
+"""Arguments of the verb that are no options, but what the options name."""
 
 
 def validate(given: dict[str, Any]) -> int:
     """Validate and print the verdict."""
     before, after = given["before"], given["after"]
-    _check(given)
+    reference = given["outputs"] or given["data"]
+    if not given["target"] and (after is None) == (not reference):
+        wrong = "both are given" if after else "neither is given"
+        raise click.UsageError(
+            f"give AFTER, a reference with --data or --outputs, or --target; {wrong}: for example "
+            "onnxpad validate before.onnx after.onnx, or onnxpad validate before.onnx --inputs "
+            "in.npz --outputs out.npz"
+        )
+    if given["certificate"] is not None and STANDARD in (before, after):
+        raise click.UsageError("--certificate is about files: name both models")
     others = ("before", "after", "inputs", "outputs", "certificate", "counterexample")
     files = [*given["data"], *(given[name] for name in others)]
     outputs.check_page(given["html"], files, many=are_pairs(given))
@@ -76,28 +60,13 @@ def validate(given: dict[str, Any]) -> int:
     return FINE if validation.ok else FINDINGS
 
 
-def _check(given: Mapping[str, Any]) -> None:
-    """UsageError where nothing is left to compare."""
-    before, after = given["before"], given["after"]
-    reference = given["outputs"] or given["data"]
-    if not given["target"] and (after is None) == (not reference):
-        wrong = "both are given" if after else "neither is given"
-        raise click.UsageError(
-            f"give AFTER, a reference with --data or --outputs, or --target; {wrong}: for example "
-            "onnxpad validate before.onnx after.onnx, or onnxpad validate before.onnx --inputs "
-            "in.npz --outputs out.npz"
-        )
-    if given["certificate"] is not None and STANDARD in (before, after):
-        raise click.UsageError("--certificate is about files: name both models")
-
-
 def reference_words(given: Mapping[str, Any]) -> list[str]:
     """The reference and the tolerance as options, which validate and diagnose take alike."""
     words = [word for path in given["data"] for word in ("--data", path)]
-    for name in ("inputs", "outputs"):
-        words += [f"--{name}", given[name]] if given[name] else []
-    for name in ("atol", "rtol"):
-        words += [f"--{name}", f"{given[name]:g}"] if given[name] is not None else []
+    for name in ("inputs", "outputs", "atol", "rtol"):
+        value = given[name]
+        text = f"{value:g}" if isinstance(value, float) else value
+        words += [f"--{name}", text] if value is not None else []
     return words
 
 
@@ -118,7 +87,7 @@ def _page(validation: Validation, given: Mapping[str, Any]) -> Document:
     names = [name for name in (before, after, *given["data"], given["outputs"]) if name]
     drawn: Any = (), "a model came through standard input" if after and STANDARD in names else ""
     if after is not None and not drawn[1]:
-        options = {name: given[name] for name in ("dims", "ambiguous", *_LIMITS)}
+        options = {name: given[name] for name in ("dims", "ambiguous", "timeout", "memory")}
         drawn = drawn_changes(before, after, **options)
     return validation_document(validation, names, drawn, each=True)
 
@@ -145,12 +114,12 @@ def _validated(given: Mapping[str, Any]) -> Validation:
     if given["certificate"] is not None:
         from onnxpad.validation.certificates import proved_again
 
-        limits = {name: given[name] for name in _LIMITS}
+        limits = {name: given[name] for name in ("timeout", "memory")}
         with working("proving again") as tell:
             return proved_again(given["certificate"], before, after, **limits, progress=tell)
     model: object = load(before) if before == STANDARD else before
     left_out: list[str] = []
-    options = {name: given[name] for name in (*_OPTIONS, "dims", "input_shapes")}
+    options = _options(given) | {"input_shapes": given["input_shapes"]}
     if given["inputs"]:
         options |= recorded(model, given, left_out)
     else:
@@ -160,34 +129,35 @@ def _validated(given: Mapping[str, Any]) -> Validation:
     return replace(validation, warnings=(*dict.fromkeys(left_out), *validation.warnings))
 
 
+def _options(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {n: v for n, v in keywords("validate", given).items() if n not in _FILES}
+
+
 def recorded(model: object, given: Mapping[str, Any], left_out: list[str]) -> dict[str, Any]:
     """The arrays of --inputs and --outputs; notes about tensors that are none go to `left_out`."""
     from onnxpad.model.comparing.networks import open_network
     from onnxpad.validation.recorded import recorded_apart
 
     paths = given["inputs"], given["outputs"]
-    inputs, outputs = recorded_apart(*paths, open_network(model), left_out.append)
-    return {"inputs": inputs, "outputs": outputs or None}
+    arrays, reference = recorded_apart(*paths, open_network(model), left_out.append)
+    return {"inputs": arrays, "outputs": reference or None}
 
 
 def _pairs(given: Mapping[str, Any]) -> int:
     """Models of two folders, by their place in them; with --dask also two models."""
     from onnxpad.batch.course import Request
-    from onnxpad.batch.inputs import Job, pairs
-    from onnxpad.cli import batches
+    from onnxpad.batch.inputs import Job, inputs, pairs
 
-    before, after = given["before"], given["after"]
+    before, after, exclude = given["before"], given["after"], given["exclude"]
     alone = after is None and bool(given["target"])
+    noun = "model" if alone else "pair"
     jobs: Sequence[Job] = [Job(before, second=after)]
     if alone:
-        jobs = inputs_of((before,), given["exclude"]).jobs
+        jobs = batches.remaining(inputs([before], None, exclude), exclude).jobs
     elif after is None or Path(before).is_dir() != Path(after).is_dir():
         raise click.UsageError("a folder is compared with a folder: give BEFORE/ and AFTER/")
     elif Path(before).is_dir():
-        paired = pairs(before, after, given["exclude"])
-        if not paired.jobs:
-            raise paired.refusal(given["exclude"])
-        say_left_out(paired, "pair")
-        jobs = paired.jobs
-    request = Request("validate", {name: given[name] for name in _OPTIONS})
-    return batches.run(jobs, request, given, noun="model" if alone else "pair")
+        jobs = batches.remaining(pairs(before, after, exclude), exclude, noun).jobs
+    options = _options(given)
+    options.pop("input_shapes", None)
+    return batches.run(jobs, Request("validate", options), given, noun=noun)

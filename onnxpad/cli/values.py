@@ -13,25 +13,22 @@ from typing import Any, NamedTuple
 
 import click
 
-from onnxpad.errors import RequestError
-
-DIGITS = 30
 HERE = "here"
 """--live without a Python."""
-_SHAPE = re.compile(r"(.+)[:=]\s*[\[(]?((?:\s*\d+\s*[x,])*\s*\d+)\s*[\])]?\s*", re.ASCII)
+_NUMBER = r"[0-9]{1,30}"
+_FACT = re.compile(
+    rf"(?!.*=\s*[0-9]+,)\s*([^%=\s].*?(?<![<>!\s]))\s*(%\s*{_NUMBER}\s*==?\s*{_NUMBER}|==?\s*({_NUMBER}))\s*"
+)
+"""A dimension, whose name may hold the signs as well, and what is known of it."""
+_SHAPE = re.compile(rf"(.+)[:=]\s*[\[(]?((?:\s*{_NUMBER}\s*[x,])*\s*{_NUMBER})\s*[\])]?\s*")
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 
-def parse_memory(size: str | None) -> int | None:
-    """Bytes of '4G'; raises click.BadParameter for what is no size."""
-    if size is None:
-        return None
-    from onnxpad.processes import bytes_of
-
-    try:
-        return bytes_of(size)
-    except RequestError as error:
-        raise click.BadParameter(str(error)) from None
+def _match(pattern: re.Pattern[str], text: str, expected: str) -> re.Match[str]:
+    match = pattern.fullmatch(text)
+    if match is None:
+        raise click.BadParameter(f"cannot read '{text}': expected {expected}; one in each option")
+    return match
 
 
 def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:
@@ -41,37 +38,11 @@ def parse_dims(facts: Sequence[str]) -> dict[str, int | str]:
     """
     dims: dict[str, int | str] = {}
     for text in facts:
-        parts = text.split(",")
-        if len(parts) > 1 and all(_fact(part) for part in parts):
-            each = " ".join(f"--dim '{part.strip()}'" for part in parts)
-            raise click.BadParameter(f"'{text}' is several facts: repeat the option, {each}")
-        parsed = _fact(text)
-        if parsed is None:
-            raise click.BadParameter(f"cannot read '{text}': expected NAME=SIZE or 'NAME%32=0'")
-        name, fact = parsed
+        name, fact, size = _match(_FACT, text, "NAME=SIZE or 'NAME%32=0'").groups()
         if name in dims:
             raise click.BadParameter(f"two facts about '{name}': give one")
-        dims[name] = fact
+        dims[name] = int(size) if size else fact
     return dims
-
-
-def _fact(text: str) -> tuple[str, int | str] | None:
-    """A dimension and its fact; read from the end, since names may hold the signs too."""
-    text = text.strip()
-    front, _, number = text.rpartition("=")
-    front = front.removesuffix("=")
-    name, percent, divisor = front.rpartition("%")
-    numbers = [number.strip()]
-    divides = bool(percent and name and divisor.strip().isdecimal())
-    if divides:
-        numbers.append(divisor.strip())
-    else:
-        name = front
-    if not name or name[0] in "%=" or name[-1] in "<>!" or not numbers[0].isdecimal():
-        return None
-    if max(map(len, numbers)) > DIGITS:
-        raise click.BadParameter(f"'{text}': a size has at most {DIGITS} digits")
-    return name.rstrip(), text[len(name) :] if divides else int(number)
 
 
 def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
@@ -81,15 +52,10 @@ def parse_shapes(texts: Sequence[str]) -> dict[str, tuple[int, ...]]:
     """
     shapes: dict[str, tuple[int, ...]] = {}
     for text in texts:
-        match = _SHAPE.fullmatch(text)
-        if match is None:
-            raise click.BadParameter(f"cannot read '{text}': expected NAME:1x3x64x64")
-        name, sizes = match[1], re.split("[x,]", match[2])
+        name, sizes = _match(_SHAPE, text, "NAME:1x3x64x64").groups()
         if name in shapes:
             raise click.BadParameter(f"two shapes of '{name}': give one")
-        if max(map(len, sizes)) > DIGITS:
-            raise click.BadParameter(f"'{text}': a size has at most {DIGITS} digits")
-        shapes[name] = tuple(map(int, sizes))
+        shapes[name] = tuple(map(int, re.split("[x,]", sizes)))
     return shapes
 
 
@@ -106,10 +72,9 @@ def parse_live(value: str | None) -> bool | str:
 def settled_live(words: Sequence[str]) -> list[str]:
     """The words of a command line, where --live takes the next one only if that is a Python."""
     own = list(takewhile(lambda word: word != "--", words))
-    behind = [*own[1:], ""]
     settled = [
         f"--live={HERE}" if word == "--live" and not _is_python(following) else word
-        for word, following in zip(own, behind, strict=True)
+        for word, following in zip(own, [*own[1:], ""], strict=True)
     ]
     return [*settled, *words[len(own) :]]
 
@@ -132,18 +97,18 @@ def parse_value(text: str) -> object:
     return value
 
 
-def parse_sizes(text: str | None) -> list[int] | None:
+def parse_sizes(text: str) -> list[int]:
     """[1, 3, 224, 224] from '1,3,224,224'."""
     try:
-        return None if text is None else [int(part) for part in text.split(",")]
+        return [int(part) for part in text.split(",")]
     except ValueError:
         raise click.BadParameter(f"'{text}' is no number or list: write 7 or 7,5") from None
 
 
-def parse_numbers(text: str | None) -> int | list[int] | None:
+def parse_numbers(text: str) -> int | list[int]:
     """7 from '7', [7, 5] from '7,5'."""
     sizes = parse_sizes(text)
-    return sizes[0] if sizes and len(sizes) == 1 else sizes
+    return sizes[0] if len(sizes) == 1 else sizes
 
 
 def parse_attributes(texts: Sequence[str]) -> dict[str, object]:
@@ -159,10 +124,8 @@ def parse_attributes(texts: Sequence[str]) -> dict[str, object]:
     return attributes
 
 
-def parse_layer(text: str | None) -> tuple[str, dict[str, object]] | None:
+def parse_layer(text: str) -> tuple[str, dict[str, object]]:
     """A framework and its attributes, from 'pytorch padding=3 ceil_mode=true'."""
-    if text is None:
-        return None
     if not text.split():
         raise click.BadParameter("name a framework")
     name, *attributes = text.split()
@@ -170,10 +133,14 @@ def parse_layer(text: str | None) -> tuple[str, dict[str, object]] | None:
 
 
 class Kind(NamedTuple):
-    """A type of click, and what reads the value of an option, or all its values, after that."""
+    """A type of click, and what reads the value of an option after that, or all its values."""
 
     type: click.ParamType[Any]
     read: Callable[[Any], object] | None = None
+
+
+def _unless_none(read: Callable[[str], object]) -> Callable[[str | None], object]:
+    return lambda text: None if text is None else read(text)
 
 
 KINDS = {
@@ -194,15 +161,14 @@ KINDS = {
     "count": Kind(click.IntRange(min=1)),
     "seed": Kind(click.IntRange(min=0)),
     "tolerance": Kind(click.FloatRange(min=0)),
-    "memory": Kind(click.STRING, parse_memory),
     "facts": Kind(click.STRING, parse_dims),
     "shapes": Kind(click.STRING, parse_shapes),
     "live": Kind(click.STRING, parse_live),
-    "value": Kind(click.STRING, lambda text: None if text is None else parse_value(text)),
-    "sizes": Kind(click.STRING, parse_sizes),
-    "numbers": Kind(click.STRING, parse_numbers),
+    "value": Kind(click.STRING, _unless_none(parse_value)),
+    "sizes": Kind(click.STRING, _unless_none(parse_sizes)),
+    "numbers": Kind(click.STRING, _unless_none(parse_numbers)),
     "attributes": Kind(click.STRING, parse_attributes),
-    "layer": Kind(click.STRING, parse_layer),
+    "layer": Kind(click.STRING, _unless_none(parse_layer)),
 }
 
 

@@ -10,16 +10,15 @@ import numpy as np
 from onnxpad.diagnosis.fitting import Fit, Fitting, Solution
 from onnxpad.diagnosis.plan import findings, plans, settled
 from onnxpad.diagnosis.report import Cause, Diagnosis, NodeFinding, RemainingDifference, Unseen
-from onnxpad.diagnosis.runner import Array, needed_nodes
-from onnxpad.diagnosis.score import first_missing, size_of
+from onnxpad.diagnosis.runner import needed_nodes
+from onnxpad.diagnosis.score import size_of
 from onnxpad.errors import RequestError, counted, few
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.graph.modules import module_returning
+from onnxpad.probing.agreement import gap
 from onnxpad.retargeting.plan import Plan
-from onnxpad.validation.agreement import gap
-from onnxpad.validation.bench import Bench
-from onnxpad.validation.noise import UNITS
-from onnxpad.validation.report import Verdict, with_few_maps
+from onnxpad.validation.bench import UNITS, Bench
+from onnxpad.validation.report import Verdict
 
 # What comes nearest leaves at most a tenth of what differs.
 _PART = 10
@@ -30,10 +29,6 @@ _CAUSES = {
     Verdict.ROUNDING: Cause.ROUNDING,
     Verdict.TOLERATED: Cause.TOLERATED,
 }
-_BESIDES = (
-    "besides padding, images in another range, channel order or normalisation, and in models up to "
-    "64 MiB other epsilons of normalisations, were tried: none gives it"
-)
 
 
 def ended(bench: Bench, reason: str, started: float) -> Diagnosis:
@@ -104,8 +99,8 @@ class _Conclusion:
             nearest_seconds=None if nearest is None or not search else search.nearest_at - started,
             settles=self._what_settles(),
             settling_atol=self.atol,
-            outputs=with_few_maps(judgement.rows, agree=judgement.agrees),
-            as_it_is=() if solution is None else with_few_maps(fit.present.rows, agree=False),
+            outputs=judgement.rows,
+            as_it_is=() if solution is None else fit.present.rows,
             difference=self.difference,
             warnings=tuple(bench.warnings),
             device=bench.settings.device,
@@ -205,23 +200,7 @@ class _Conclusion:
             return Cause.NOT_PADDING
         if fit.solution is not None:
             return Cause.PADDING
-        is_open = fit.rounded or fit.partial or self.fitting.unsearched or self.nearest
-        ruled_out = Cause.UNKNOWN if is_open or not self._is_ruled_out() else Cause.NOT_PADDING
-        return _CAUSES.get(fit.present.verdict, ruled_out)
-
-    def _is_ruled_out(self) -> bool:
-        """Whether no padded node stands where the first difference begins, inside as at borders."""
-        search, runner, present = self.fit.search, self.fitting.runner, self.fitting.present
-        if search is None or not search.complete or search.present().misfit:
-            return False
-        now = search.present()
-        first = first_missing(search.references, now)
-        made = runner.tensor(first.name, present, first.sample)
-        return (
-            made is not None
-            and not search.places(now)
-            and _differs_throughout(made, first.value, first.tolerance)
-        )
+        return _CAUSES.get(fit.present.verdict, Cause.UNKNOWN)
 
     def _atol_for_rounding(self) -> float | None:
         """The atol that allows for a rounded reference, where rounding does what is left."""
@@ -253,12 +232,11 @@ class _Conclusion:
 
     def _why_unexplained(self) -> list[str]:
         fitting, fit, search, nearest = self.fitting, self.fit, self.fit.search, self.nearest
-        opening = "padding does not explain it: " * (self.cause is Cause.NOT_PADDING)
         nodes = counted(len(fitting.nodes.searched), "node")
         ways = 0 if search is None else len(search.tried)
         tried = f"of the {ways} ways tried to pad {nodes} none gives the reference"
         no_other = "no other way to pad a node is known"
-        parts = [opening + (tried if fitting.nodes.searched else no_other)]
+        parts = [tried if fitting.nodes.searched else no_other]
         if nearest is not None:
             was = "" if fit.present.residual is None else f"; as it is {fit.present.residual:.2g}"
             left = f"which leaves an error of {nearest.judgement.residual:.2g}{was}"
@@ -269,7 +247,7 @@ class _Conclusion:
             parts.append("none comes much nearer than the model as it is")
         if search is not None and search.out_of_time:
             parts.append("the search ended with its budget: a larger --budget tries more")
-        parts += [self._where(), _BESIDES if fitting.other_causes_tried else ""]
+        parts.append(self._where())
         if fitting.unsearched:
             names = few(fitting.unsearched, _NAMED)
             parts.append(f"other ways to pad these were not tried: {names}")
@@ -296,15 +274,13 @@ class _Conclusion:
         A tensor in the middle of what is in question halves the question. Samples of one size hide
         what hangs on open sizes, and inputs without negative values what pads of 0 do.
         """
-        left, network = self.difference, self.network
-        if self.cause not in (Cause.UNKNOWN, Cause.NOT_PADDING) or self.fit.other_cause:
+        network = self.network
+        if self.cause is not Cause.UNKNOWN:
             return ""
         if self.atol is not None:
             return (
                 f"save the reference in float32, or allow for its rounding with atol {self.atol:g}"
             )
-        if self.cause is Cause.NOT_PADDING and left is not None and len(left.nodes) == 1:
-            return f"compare the weights and attributes of {left.nodes[0]} with the framework's"
         said = [_telling_sample(self.fitting)]
         if between := self._in_question():
             index = between[(len(between) - 1) // 2]
@@ -319,7 +295,7 @@ class _Conclusion:
         search, runner, left = self.fit.search, self.fitting.runner, self.difference
         first = next(iter(self.fitting.expected))
         between = self._between(left.after if left else "", left.tensor if left else first)
-        if search is not None and self.cause is Cause.UNKNOWN:
+        if search is not None:
             places = search.places(search.tried[search.closest])
             between = sorted(runner.suspects[number].node for number in places) or between
         outputs = {index: self.network.nodes[index].output[0] for index in between}
@@ -348,16 +324,6 @@ def _warn_of_other_sizes(bench: Bench, nodes: Sequence[NodeFinding]) -> None:
                 f"others the plan may be wrong. Add a sample in which it reads {list(telling[0])}"
             )
             return
-
-
-def _differs_throughout(got: Array, right: Array, tolerance: float) -> bool:
-    """Whether most cells inside and most in all differ."""
-    if got.shape != right.shape or not any(size > 2 for size in right.shape[2:]):
-        return False
-    apart = np.abs(got.astype(np.float64) - right.astype(np.float64))
-    differs: Array = np.asarray((apart > tolerance).any(axis=(0, 1)))
-    inside = differs[tuple(slice(size // 4, size - size // 4) for size in differs.shape)]
-    return bool(inside.mean() > 1 / 2 and differs.mean() > 1 / 2)
 
 
 def _doubt(fit: Fit) -> str:

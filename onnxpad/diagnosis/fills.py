@@ -27,7 +27,7 @@ _USUAL = (1.0, -1.0, 0.5, -0.5, 114 / 255, 114.0, 127.5, 128.0, 255.0)
 _STEPS, _STEP, _LARGE = 5, 0.1, 128.0
 _AGREEING, _TELLS = 0.1, 1e-3
 _NEAR, _DIGITS, _NO_FARTHER = 1e-3, 9, 4.0
-_MOST_NUMBERS, _FALL = 16, 0.9
+_MOST_NUMBERS = 16
 # A number that nobody writes fits a lot: in so many places it has to agree.
 ENOUGH_PLACES = 8
 
@@ -54,30 +54,21 @@ class Fills(NamedTuple):
         return tuple(chosen)
 
     def solved(self) -> float | None:
-        """The fill with which more references agree, or for one node clearly less is left."""
-        least: float | None = None
+        """The fill with which more references agree: one that is solved for, or a usual one."""
         for start in (fill_of(self._first_option) or 0.0, _LARGE):
             one, other = start, start + _STEP * max(1.0, abs(start))
             before, after = self._left(one), self._left(other)
             for _ in range(_STEPS):
                 if before is None or after is None or one == other:
                     break
-                slope = (before - after) / (other - one)
-                agreed = _agreed(after, slope)
+                agreed = _agreed(after, (before - after) / (other - one))
                 if agreed is None:
                     break
-                if least is None:
-                    least = other + float(after @ slope) / float(slope @ slope)
                 one, before, other = other, after, other + agreed[0]
                 if self._reaches(other):
                     return self._plain(other, agreed[1])
                 after = self._left(other)
-        usual = next(filter(self._reaches, (*_USUAL, *numbers_in(self.runner))), None)
-        if usual is not None or least is None or len(self.options) > 1 or self._has_few_places():
-            return usual
-        score, now = scored(self.runner, self.references, self.at(least)), self.now
-        alike = (score.missing, score.misfit) == (now.missing, now.misfit)
-        return least if alike and score.residual < _FALL * now.residual else None
+        return next(filter(self._reaches, (*_USUAL, *numbers_in(self.runner))), None)
 
     @property
     def _first_option(self) -> Chain:

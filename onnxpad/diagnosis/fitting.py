@@ -13,7 +13,7 @@ from onnxpad.diagnosis.fills import ENOUGH_PLACES, fill_of, is_usual
 from onnxpad.diagnosis.guesses import Choice
 from onnxpad.diagnosis.options import in_numbers, padded_cells, suspects
 from onnxpad.diagnosis.plan import Rival, Settled, mended, plans, rivals, settled
-from onnxpad.diagnosis.preparations import other_attributes, outer_padding, preparations
+from onnxpad.diagnosis.preparations import preparations
 from onnxpad.diagnosis.runner import Feeds, Runner, needed_nodes
 from onnxpad.diagnosis.score import (
     Comparison,
@@ -25,19 +25,19 @@ from onnxpad.diagnosis.score import (
     scored,
     size_of,
 )
-from onnxpad.diagnosis.search import EVERYTHING, SINGLE, Extent, Search, changed
+from onnxpad.diagnosis.search import EVERYTHING, Extent, Search, changed
 from onnxpad.errors import RequestError, headline
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.reading.survey import Survey
+from onnxpad.probing.agreement import gap
 from onnxpad.retargeting import retarget
 from onnxpad.retargeting.plan import Plan
-from onnxpad.validation.agreement import gap
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.reference import FOREIGN
 from onnxpad.validation.report import Verdict
 
 _MOST_CHECKED, _LIKELIEST = 12, 6
-_PART_FOR_OTHER_CAUSES = 0.15
+_PART_FOR_INPUTS = 0.15
 _SECONDS_FOR_RIVALS = 4.0
 # Of what a tolerance allows, what leaves so many times less is nearer.
 _DOMINATED = 4
@@ -89,11 +89,7 @@ class Fit:
 
 
 class Fitting:
-    """One model, its samples and the reference outputs; `run` searches.
-
-    deadline: a value of time.monotonic.
-    other_causes_tried: whether all causes besides padding were tried.
-    """
+    """One model, its samples and the reference outputs; `run` searches until `deadline`."""
 
     def __init__(
         self,
@@ -110,7 +106,6 @@ class Fitting:
         self.present: Choice = (0,) * len(self.nodes.searched)
         self.runner = Runner(network, self.nodes.searched, tuple(expected), bench.settings)
         self.runner.feed(samples)
-        self.other_causes_tried = False
         self._search: Search | None = None
         self._cause: Solution | str = ""
         self._prepared_ways = 0
@@ -140,7 +135,7 @@ class Fitting:
         goals = references(present, self.expected, self.bench.tolerance, rounded)
         search = self._search = Search(self.runner, goals, self.deadline, self.bench.progress)
         fit = Fit(present, search=search, rounded=rounded)
-        for count, chosen in enumerate(search.run(self._other_causes)):
+        for count, chosen in enumerate(search.run(self._prepared_inputs)):
             self._go_on()
             whole = mended(self.runner, goals, chosen)
             solution = self._confirmed(whole, search.titles[chosen])
@@ -271,39 +266,25 @@ class Fitting:
             goals.append(Reference(row.sample, row.output, right, bound))
         return goals
 
-    def _other_causes(self) -> Sequence[Extent]:
-        """What to explore once something besides padding was tried, for a part of the time.
+    def _prepared_inputs(self) -> Sequence[Extent]:
+        """What to explore once preparations of the inputs were tried, for a part of the time.
 
-        Padding outside of the model is tried first, then other attributes, with the padding as it
-        is, and preparations of the inputs with the likeliest guesses too; these two not where
-        cells agree already, which other inputs would not give. Where one gives the reference, only
-        what is one edit of a node comes before it.
+        Each is tried with the padding as it is and with the likeliest guesses, but not where cells
+        agree already, which other inputs would not give.
         """
         search, own = self._search, self.samples
         if search is None:
             return ()
         now, known = time.monotonic(), len(self.bench.warnings)
-        until = now + _PART_FOR_OTHER_CAUSES * (self.deadline - now)
-        shapes = {name: values[0].shape for name, values in self.expected.items()}
-        others = list(outer_padding(self.network, own[0], shapes))
+        until = now + _PART_FOR_INPUTS * (self.deadline - now)
         is_open = search.tried[search.best].unlike >= 1
-        others += other_attributes(self.network) if is_open else ()
-        for said, made in others:
-            if time.monotonic() < until and not self._cause:
-                self.bench.progress(f"with {said}")
-                agrees = judged(self.bench, made(), own, self.expected).agrees
-                self._cause = f"with {said}" if agrees else ""
-                del self.bench.warnings[known:]
-        if self._cause:
-            return SINGLE
         for said, change in preparations(own[0]) if is_open else ():
-            if time.monotonic() < until and not self._cause:
+            if time.monotonic() < until:
                 self.bench.progress(f"where {said}")
                 self._cause = self._prepared(search, said, [change(feeds) for feeds in own])
                 del self.bench.warnings[known:]
-        if self._cause:
-            return ()
-        self.other_causes_tried = time.monotonic() < until
+                if self._cause:
+                    return ()
         self.samples = own
         self.runner.feed(own)
         return EVERYTHING

@@ -298,38 +298,6 @@ def cut(axis: Axis, begin: int, end: int) -> SurplusWindows | None:
     return SurplusWindows(pad, first, beyond.pop()) if len(beyond) == 1 else None
 
 
-def cut_rounding_up(axis: Axis, begin: int, end: int, *, counts: bool) -> SurplusWindows | None:
-    """The same for windows of ceil_mode, which stays; `counts` says that padded cells matter.
-
-    Pads stay below the kernel, as onnxruntime asks of pools. An average that counts its padding
-    counts no cell behind the end pad: that must be the same, or out of reach.
-    """
-    if max(begin, end) >= axis.kernel:
-        return None
-    rests = _rests(axis, begin, end)
-    for first, pad in enumerate(range(begin, axis.kernel, axis.stride)):
-        found = {
-            (rest + pad - end) // axis.stride
-            + _one_more(axis, rest + pad - end, pad)
-            - _one_more(axis, rest, end)
-            for rest in rests
-        }
-        inside = not any(_one_more(axis, rest, end) or end - rest > pad for rest in rests)
-        if len(found) == 1 and min(found) >= 0 and (pad == end or inside or not counts):
-            return SurplusWindows(pad, first, found.pop())
-    return None
-
-
-def _one_more(axis: Axis, cells: int, end: int) -> int:
-    """Windows that ceil_mode adds, with `cells` behind the last whole window or behind that.
-
-    The window lacks -cells mod stride; it is dropped where it would start in the end padding
-    (see `overhang`).
-    """
-    lacking = -cells % axis.stride
-    return int(lacking > 0 and end - axis.span + lacking < 0)
-
-
 def growth(axis: Axis, begin: int, end: int) -> Growth | None:
     """Taps of 0 that let a symmetric pad give the windows of (begin, end).
 

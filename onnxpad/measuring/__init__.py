@@ -28,7 +28,7 @@ from onnxpad.reports import Report, reported
 from onnxpad.reproducing.ways import ways
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.own_targets import is_own_rules, is_own_runtime
-from onnxpad.runtimes.rule_files import ALL, RuleFile, TargetRule, rules_text
+from onnxpad.runtimes.rule_files import ALL, rules_text
 from onnxpad.runtimes.running.runner import Function, Live, Runner, own_runner, runner_for
 from onnxpad.runtimes.targets import find_target
 from onnxpad.verbs import verb
@@ -77,16 +77,17 @@ class Measurement(Report):
     def to_toml(self) -> str:
         """The target file: what `--target FILE.toml` reads."""
         rules = [
-            TargetRule(
-                one.operators or (ALL,),
-                one.when,
-                one.answer,
-                self._evidence(one),
-                models=one.models,
-            )
+            {
+                "operators": list(one.operators) or ALL,
+                "when": [word for word in one.words if " " not in word.removeprefix("not ")],
+                **{term[0]: term[1] for term in one.when if isinstance(term[1], int)},
+                "answer": str(one.answer),
+                "evidence": self._evidence(one),
+                "models": one.models,
+            }
             for one in self.rules
         ]
-        return rules_text(RuleFile(self.takes, tuple(rules), version=self.version))
+        return rules_text({"version": self.version, "takes": list(self.takes), "rule": rules})
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the target file, all or nothing; '-' is standard output.

@@ -110,7 +110,7 @@ def _fitting(one: Specimen) -> Specimen:
         words["flat"] = False
     if one.weight == "padded" and one.kernel < 2:
         words["weight"] = ""
-    if one.computed or one.fed:
+    if one.computed:
         words["axes"] = False
     if one.operator == "Pad" and one.dtype:
         words["front"] = ""  # Relu takes floats alone
@@ -121,7 +121,7 @@ def _needed_opset(one: Specimen) -> int:
     needed = one.written_opset
     if one.mode == "wrap":
         needed = max(needed, Since.PAD_WRAP)
-    if one.fed or one.computed or one.front.startswith(("pad", "relu-pad")) or one.dtype:
+    if one.computed or one.front.startswith(("pad", "relu-pad")) or one.dtype:
         needed = max(needed, 13)
     if one.operator in QUANTISED or one.front.startswith("dequantised"):
         needed = max(needed, 10)

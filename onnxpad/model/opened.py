@@ -49,9 +49,9 @@ class Carried:
 class Opened:
     """A model ready to be worked on.
 
-    `owned` says that `model` may be changed in place. Large weights of a file are left out of it
-    (`with_weights` brings them back). `surgeon` is the Graph that was given;
-    `model` then holds its structure without weights. `carried` knows what the model came in.
+    `owned` says that `model` may be changed in place. Large weights of a file are left out of it.
+    `surgeon` is the Graph that was given; `model` then holds its structure without weights.
+    `carried` knows what the model came in.
     """
 
     model: ModelProto
@@ -86,16 +86,18 @@ def open_model(model: ModelLike) -> Opened:
         return Opened(structure_of(model), None, owned=True, surgeon=model)
     if found := _carried(model):
         return Opened(found.proto, found.source, owned=False, carried=found)
-    raise _no_model(model)
+    raise RequestError(
+        "a model is a path, bytes, a ModelProto, an onnx_ir.Model, an onnx_graphsurgeon.Graph or "
+        f"an onnxscript function, not {type(model).__name__}"
+    )
 
 
 def _opened(model: ModelLike | Opened) -> Opened:
     """The same, of a Graph what graphsurgeon itself exports."""
     if isinstance(model, Opened):
         return model
-    if _is_surgeon_graph(model):
-        return Opened(proto_of(model), None, owned=True)
-    return open_model(model)
+    is_graph = _is_surgeon_graph(model)
+    return Opened(proto_of(model), None, owned=True) if is_graph else open_model(model)
 
 
 def whole_model(model: ModelLike) -> tuple[ModelProto, Path | None]:
@@ -118,21 +120,14 @@ def referring_model(
     return opened.model, opened.folder, left
 
 
-def proto_of(model: ModelOrGraph) -> ModelProto:
+def proto_of(model: Any) -> ModelProto:  # noqa: ANN401 - what it is is asked
     """The model as a ModelProto; a Graph is exported by graphsurgeon itself."""
     if isinstance(model, ModelProto):
         return model
-    if not _is_surgeon_graph(model):
-        raise _no_model(model)
     import onnx_graphsurgeon as gs
 
     exported: ModelProto = gs.export_onnx(model)
     return exported
-
-
-def with_weights(model: ModelOrGraph, source: Source | None) -> ModelOrGraph:
-    """The model with the weights that were left out when its file was read."""
-    return completed(model, source) if isinstance(model, ModelProto) else model
 
 
 def named_copy(opened: Opened, names: Mapping[int, str]) -> tuple[bytes, Path | None]:
@@ -141,8 +136,7 @@ def named_copy(opened: Opened, names: Mapping[int, str]) -> tuple[bytes, Path | 
     With it comes the folder of its external data.
     """
     model = ModelProto()
-    whole = opened.surgeon or with_weights(opened.model, opened.source)
-    model.CopyFrom(proto_of(whole))
+    model.CopyFrom(proto_of(opened.surgeon or completed(opened.model, opened.source)))
     for key, name in names.items():
         model.graph.node[key].name = name
     return model.SerializeToString(), opened.folder
@@ -153,10 +147,9 @@ def untouched(opened: Opened) -> ModelOrGraph:
 
     A session works on a copy of what is not owned, and nothing reaches a Graph before the end.
     """
-    if opened.surgeon is not None:
-        return opened.surgeon
     parsed = opened.source.parsed if opened.source else None
-    return ModelProto.FromString(parsed) if opened.owned and parsed is not None else opened.model
+    as_read = ModelProto.FromString(parsed) if opened.owned and parsed is not None else opened.model
+    return as_read if opened.surgeon is None else opened.surgeon
 
 
 def _is_surgeon_graph(model: object) -> bool:
@@ -202,11 +195,9 @@ def _of_ir(library: Any, held: Any, original: object, back: Callable[[Any], Any]
 
 
 def _holding(program: Any, model: Any) -> Any:  # noqa: ANN401
-    """A program like this one around another model; sessions that it has opened stay behind."""
+    """A program like this one around another model; a session that it has opened stays behind."""
     new = copy.copy(program)
-    new.model = model
-    if hasattr(new, "_inference_session"):
-        new._inference_session = None  # noqa: SLF001 - what its own release() does
+    new.model, new._inference_session = model, None  # noqa: SLF001 - what its own release() does
     return new
 
 
@@ -215,22 +206,13 @@ def refusal_of_onnx(model: ModelLike) -> str | None:
     from onnx import checker
 
     try:
-        if isinstance(model, str | os.PathLike):
-            if Path(model).is_file():
-                checker.check_model(os.fspath(model))
+        if isinstance(model, str | os.PathLike) and Path(model).is_file():
+            checker.check_model(os.fspath(model))
         elif isinstance(model, ModelProto) and not any(external_tensors(model)):
             checker.check_model(model)
     except checker.ValidationError as error:
-        said = (str(error).strip().splitlines() or ["no reason given"])[0].rstrip(".")
-        return f"onnx's checker refuses it: {said}; mend it, or export it again"
+        reason = (str(error).strip().splitlines() or ["no reason given"])[0].rstrip(".")
+        return f"onnx's checker refuses it: {reason}; mend it, or export it again"
     except Exception:  # noqa: BLE001 - it is asked because something else went wrong
         return None
     return None
-
-
-def _no_model(given: object) -> RequestError:
-    kind = type(given).__name__
-    return RequestError(
-        "a model is a path, bytes, a ModelProto, an onnx_ir.Model, an onnx_graphsurgeon.Graph or "
-        f"an onnxscript function, not {kind}"
-    )

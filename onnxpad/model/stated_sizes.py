@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import prod
+from typing import Literal
 
 from onnx import GraphProto, ValueInfoProto
 
@@ -19,12 +20,12 @@ from onnxpad.model.opened import Model
 from onnxpad.model.reading.by_the_text import objection
 from onnxpad.model.reading.reader import read
 from onnxpad.model.shapes.dimensions import Dimensions
-from onnxpad.model.shapes.node_inference import inferred_results
 from onnxpad.model.shapes.recorded_facts import HOLDS_WHERE
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 Facts = Mapping[str, Told]
 Dims = tuple[int | str, ...]
+Keep = Literal["uncontradicted", "confirmed", "none"]
 
 
 def relied_on(
@@ -87,59 +88,37 @@ def _names_an_input(model: Model, dimension: str) -> bool:
     )
 
 
-def stale_sizes(
-    document: Document, edited: Sequence[Address], *, resized: bool = False
-) -> list[Resize]:
-    """Edits of stated sizes of what edited nodes make, and of what depends on it.
+def stale_sizes(document: Document, edited: Sequence[Address], keep: Keep) -> list[Resize]:
+    """Edits that leave stated sizes open, of what edited nodes make and what depends on it.
 
-    Sizes that the shape rules contradict become theirs. If results may be `resized`, sizes that
-    the rules do not confirm are left open. All are where onnx's inference contradicts the rules at
-    an edited node, or where a wrong size stays elsewhere, as the model checker would refuse either.
+    keep: the sizes that stay: those that the shape rules do not contradict, those that they
+        confirm, or none, as where onnx's inference, which checkers use, may find others.
     """
-    ids, touched = {one.id for one in edited}, set[str]()
-    contexts = _read_unstated(document)
-    found = _sizes(contexts)
-    is_disputed = any(_contradicts(context, ids) for context in contexts)
-    _follow(document, document.main, ids, touched)
-    stale: list[tuple[str, str, Dims, Dims | None]] = []
+    touched = set[str]()
+    _follow(document, document.main, {one.id for one in edited}, touched)
+    inferred = {} if keep == "none" else inferred_sizes(document)
+    edits = []
     for scope in document.scopes.values():
         for value in _stated(scope):
             own, name = _dims(value), value.name
             given = name in scope.input_places or name in scope.initializers
-            now = found.get(scope.id, {}).get(name)
-            if own is None or given:
+            if own is None or given or name not in touched:
                 continue
-            if name in touched:
-                stale.append((scope.id, name, own, now))
-            elif now is not None and not _holds(own, now, resized=False):
-                is_disputed = True
-    edits = []
-    for scope_id, name, own, now in stale:
-        known = None if is_disputed else now
-        if not _holds(own, known, resized=resized or is_disputed):
-            dims = known or ("",) * len(own)
-            edits.append(Resize(Address(scope_id, -1, name), name, dims))
+            left = _still_true(own, inferred.get(scope.id, {}).get(name), keep)
+            if left != own:
+                edits.append(Resize(Address(scope.id, -1, name), name, left))
     return edits
 
 
-def _contradicts(context: Context, ids: Collection[NodeId]) -> bool:
-    """Whether onnx's inference of one of these nodes gives other numbers than the ONNX text."""
-    return any(
-        not _holds(stated_names(mine.dims), stated_names(other.dims), resized=False)
-        for node in context.scope.ordered()
-        if (context.scope.id, node.key) in ids
-        for name, other in zip(node.outputs, inferred_results(context, node), strict=False)
-        if other.dims is not None and (mine := context.type_of(name)).dims is not None
-    )
-
-
-def _holds(own: Dims, now: Dims | None, *, resized: bool) -> bool:
-    """Whether stated sizes can be true where the shape rules find `now`."""
-    if now is None or len(own) != len(now):
-        return now is None and not resized
-    is_open = all if resized else any
-    return all(
-        one == other or is_open((isinstance(one, str), isinstance(other, str)))
+def _still_true(own: Dims, now: Dims | None, keep: Keep) -> Dims:
+    """Stated sizes, '' at axes where they may be false: the shape rules find `now`."""
+    if now is None:
+        return own if keep == "uncontradicted" else ("",) * len(own)
+    if len(own) != len(now):
+        return ("",) * len(now)
+    is_open = any if keep == "uncontradicted" else all
+    return tuple(
+        one if one == other or is_open((isinstance(one, str), isinstance(other, str))) else ""
         for one, other in zip(own, now, strict=True)
     )
 
@@ -190,23 +169,14 @@ def inferred_sizes(document: Document) -> dict[str, dict[str, Dims]]:
 
     A size without a number has its name where an input states that name, and '' elsewhere.
     """
-    return _sizes(_read_unstated(document))
-
-
-def _read_unstated(document: Document) -> Sequence[Context]:
-    """A reading in which the file is not believed what it says of results."""
     spent = document.folded_cells
     contexts = read(document, Dimensions(), stated=False)
     document.folded_cells = spent
-    return contexts
-
-
-def _sizes(contexts: Sequence[Context]) -> dict[str, dict[str, Dims]]:
     return {
         context.scope.id: {
-            name: stated_names(found.dims)
-            for name, found in context.types.items()
-            if found.dims is not None
+            name: stated_names(type_.dims)
+            for name, type_ in context.types.items()
+            if type_.dims is not None
         }
         for context in contexts
     }

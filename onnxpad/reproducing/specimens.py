@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from onnxpad.model.opened import Model
-from onnxpad.model.small_models import Array, Piece, assembled
+from onnxpad.model.small_models import Array, assembled, node
 from onnxpad.padding.operators import MICROSOFT, OPERATORS, Kind, Operator, Since
 
 Words = dict[str, Any]
@@ -28,9 +28,9 @@ class Specimen:
 
     `pads` are the cells before and behind each spatial axis; of a Pad node `padded` says which
     axes. `front` stands between the input and the operator, `group` is a number, 'each' (one
-    channel a group) or 'two each'; `uneven` leaves the last axis without dilation, `flat` gives it
-    a kernel of 1, a stride of 1 and no padding. A `stride` of 0 is not written. `open` names what
-    the file leaves open of the sizes, `weight` how the weight comes to be.
+    channel a group) or 'two each'; `flat` gives the last axis a kernel, a stride and a dilation of
+    1 and no padding. A `stride` of 0 is not written. `open` names what the file leaves open of the
+    sizes, `weight` how the weight comes to be, `scales` whether each channel has its own.
     """
 
     operator: str
@@ -43,7 +43,6 @@ class Specimen:
     kernel_written: bool = True
     stride: int = 1
     dilation: int = 0
-    uneven: bool = False
     flat: bool = False
     pads: tuple[int, int] | None = None
     auto_pad: str = ""
@@ -59,39 +58,33 @@ class Specimen:
     front: str = ""
     weight: str = ""
     weight_dtype: str = "uint8"
-    weight_zero: int | None = None
-    scales: str = ""
-    producer: str = ""
+    scales: bool = False
     mode: str = "constant"
     mode_written: bool = True
     value: float | None = None
-    value_listed: bool = False
     padded: str = "spatial"
     axes: bool = False
     computed: bool = False
-    fed: bool = False
+
+    @property
+    def facts(self) -> Operator | None:
+        """What is known of the operator."""
+        domain, _, name = self.operator.rpartition(".")
+        return OPERATORS.get((domain, name))
 
     @property
     def kind(self) -> Kind | None:
         """What the operator does with padding."""
-        found = self._facts
-        return found.kind if found else None
+        return self.facts.kind if self.facts else None
 
     @property
     def written_opset(self) -> int:
         """The opset of its model: `opset`, or the first one that has the attributes it writes."""
-        facts = self._facts
-        asked = [
-            (self.dilation, facts.dilations if facts else 0),
-            (self.ceil_mode, facts.ceil_mode if facts else 0),
-            (self.axes, Since.PAD_AXES),
-        ]
-        return max(self.opset, *(since for is_written, since in asked if is_written), 0)
-
-    @property
-    def _facts(self) -> Operator | None:
-        domain, _, name = self.operator.rpartition(".")
-        return OPERATORS.get((domain, name))
+        dilations, ceil_mode = (
+            (self.facts.dilations, self.facts.ceil_mode) if self.facts else (0, 0)
+        )
+        asked = (dilations * bool(self.dilation), ceil_mode * self.ceil_mode)
+        return max(self.opset, *asked, Since.PAD_AXES * self.axes)
 
     @classmethod
     def of(cls, words: Words) -> Specimen:
@@ -121,15 +114,8 @@ def drafted(one: Specimen) -> tuple[Model, Mapping[str, Array]]:
     else:
         draft.write_window()
     outputs = {name: (dtype, None) for name, dtype in draft.outputs.items()}
-    model = assembled(
-        draft.pieces,
-        draft.inputs,
-        outputs,
-        draft.constants,
-        opset=draft.of.opset,
-        producer=one.producer or "onnxpad",
-    )
-    return model, draft.fed
+    made = draft.nodes, draft.inputs, outputs, draft.constants
+    return assembled(*made, opset=draft.of.opset), draft.fed
 
 
 def values(shape: tuple[int, ...], dtype: str, kind: Kind | None) -> Array:
@@ -162,7 +148,7 @@ class _Draft:
 
     def __init__(self, of: Specimen) -> None:
         self.of = of
-        self.pieces: list[Piece] = []
+        self.nodes = list[Any]()
         self.inputs: dict[str, tuple[str, tuple[int | str, ...]]] = {}
         self.fed: dict[str, Array] = {}
         self.constants: dict[str, Array] = {}
@@ -183,7 +169,7 @@ class _Draft:
         elif one.operator in INTEGER_OPERATORS:
             inputs += self._scaled("x") + self._scaled("y", 4)
         made = ["y", "indices"] if one.indices else ["y"]
-        self.pieces.append(Piece(one.operator, inputs, made, attributes))
+        self.nodes.append(node(one.operator, inputs, made, attributes))
         dtype = "int32" if one.operator == "ConvInteger" else self.dtype
         self._result("float32" if one.front.startswith("dequantised") else dtype)
         if one.indices:
@@ -220,80 +206,62 @@ class _Draft:
         return name
 
     def _add(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> str:  # noqa: ANN401
-        self.pieces.append(Piece(operator, inputs, [output], attributes))
+        self.nodes.append(node(operator, inputs, [output], attributes))
         return output
 
     def _result(self, dtype: str) -> None:
         """What the last node makes, as a float again where it was quantised in front."""
         self.outputs["y"] = dtype
         if self.of.front == "quantised":
-            self.pieces[-1] = replace(self.pieces[-1], outputs=["whole"])
+            self.nodes[-1].output[0] = "whole"
             self._add("DequantizeLinear", ["whole", "scale", "zero"], "y")
             self.outputs["y"] = "float32"
 
     def _data(self, channels: int) -> str:
         """The input, and what stands in front of the operator; the name of what that reads."""
-        one = self.of
+        one, (how, _, value) = self.of, self.of.front.partition(" ")
         shape = (one.batch, channels, *[one.size + axis for axis in range(one.rank)])
+        if how in ("quantised", "dequantised"):
+            read = self._feed("x", values(shape, "float32", one.kind))
+            scale = self._constant("scale", np.array(1, np.float32))
+            zero = self._constant("zero", np.array(0, np.dtype(one.dtype or "int8")))
+            made = self._add("QuantizeLinear", [read, scale, zero], "quantised")
+            if how == "quantised":
+                return made
+            return self._add("DequantizeLinear", [made, scale, zero], "dequantised")
         dims: list[int | str] = list(shape)
         if one.open == "batch":
             dims[0] = "N"
         if one.open == "sizes":
             dims[2:] = [f"size{axis}" for axis in range(one.rank)]
-        how, *more = one.front.split() or [""]
-        if how in ("quantised", "dequantised"):
-            made = self._quantised_front(shape, how, zero=3 if "off-zero" in more else 0)
-            return self._padded_front("0", made) if "pad" in more else made
-        self._feed("x", values(shape, self.dtype, one.kind), tuple(dims))
-        if how == "pad":
-            return self._padded_front(more[0] if more else "0", "x")
-        made = self._add("Relu", ["x"], "above_zero") if how else "x"
-        return self._padded_front(more[0], made) if how == "relu-pad" else made
+        read = self._feed("x", values(shape, self.dtype, one.kind), tuple(dims))
+        if how.startswith("relu"):
+            read = self._add("Relu", [read], "above_zero")
+        return self._padded_front(value or "0", read) if how.endswith("pad") else read
 
     def _padded_front(self, value: str, reads: str) -> str:
-        one = self.of
-        if value == "identity":
-            reads = self._add("Relu", [reads], "above_zero")
         mode = value if value in ("reflect", "edge") else "constant"
-        sides = [0, 0, *[1] * one.rank] * 2
-        if one.opset < _VALUE_INPUT:
-            number = {} if mode != "constant" else {"value": float(value)}
+        sides = [0, 0, *[1] * self.of.rank] * 2
+        if self.of.opset < _VALUE_INPUT:
+            number = {"value": float(value)} if mode == "constant" else {}
             return self._add("Pad", [reads], "padded", mode=mode, pads=sides, **number)
         inputs = [reads, self._constant("front_pads", np.array(sides, np.int64))]
-        if mode == "constant" and value not in ("0", "identity"):
+        if mode == "constant" and value != "0":
             inputs.append(self._constant("front_value", np.array(float(value), np.float32)))
-        made = self._add("Pad", inputs, "padded", mode=mode)
-        if value == "identity":
-            self._add("Identity", [reads], "same")
-            self.outputs["same"] = one.dtype or "float32"
-        return made
-
-    def _quantised_front(self, shape: tuple[int, ...], how: str, zero: int) -> str:
-        """QuantizeLinear of a float input, and with 'dequantised' the way back as well."""
-        self._feed("x", values(shape, "float32", self.of.kind))
-        scale = self._constant("scale", np.array(1, np.float32))
-        worth_0 = self._constant("zero", np.array(zero, np.dtype(self.of.dtype or "int8")))
-        made = self._add("QuantizeLinear", ["x", scale, worth_0], "quantised")
-        if how == "quantised":
-            return made
-        return self._add("DequantizeLinear", [made, scale, worth_0], "dequantised")
+        return self._add("Pad", inputs, "padded", mode=mode)
 
     def _group(self) -> tuple[int, int, int]:
         """Groups, channels that are read, and channels that are made."""
-        match self.of.group:
-            case "":
-                return 1, 2, 1 if self.of.weight == "computed, one channel" else 2
-            case "each":
-                return 2, 2, 2
-            case "two each":
-                return 2, 2, 4
-            case number:
-                return int(number), 2 * int(number), 2 * int(number)
+        if self.of.group == "":
+            return 1, 2, 2
+        if self.of.group.endswith("each"):
+            return 2, 2, 4 if self.of.group == "two each" else 2
+        number = int(self.of.group)
+        return number, 2 * number, 2 * number
 
-    def _axes(self, value: int, plain: int, *, uneven: bool = False) -> list[int]:
+    def _axes(self, value: int, plain: int) -> list[int]:
         """A number for each spatial axis, the last of which may be the one that does nothing."""
-        last = self.of.flat or uneven
-        return [value] * (self.of.rank - last) + [plain] * last
+        return [value] * (self.of.rank - self.of.flat) + [plain] * self.of.flat
 
     def _attributes(self) -> Words:
         """What a convolution or a pool writes."""
@@ -303,7 +271,7 @@ class _Draft:
         if one.stride:
             found["strides"] = self._axes(one.stride, 1)
         if one.dilation:
-            found["dilations"] = self._axes(one.dilation, 1, uneven=one.uneven)
+            found["dilations"] = self._axes(one.dilation, 1)
         if one.auto_pad:
             found["auto_pad"] = one.auto_pad
         if one.pads is not None:
@@ -318,16 +286,12 @@ class _Draft:
     def _cropped_sizes(self) -> list[int]:
         """Sizes that crop the whole result of a transposed convolution, by one cell or by two."""
         one = self.of
-        steps = zip(
-            self._axes(one.kernel, 1),
-            self._axes(max(one.stride, 1), 1),
-            self._axes(max(one.dilation, 1), 1, uneven=one.uneven),
-            self._axes(1 if one.output_shape == "odd" else 2, 0),
-            strict=True,
-        )
+        spans = self._axes((one.kernel - 1) * max(one.dilation, 1) + 1, 1)
+        strides = self._axes(max(one.stride, 1), 1)
+        cropped = self._axes(1 if one.output_shape == "odd" else 2, 0)
         return [
-            (one.size + axis - 1) * stride + (kernel - 1) * dilation + 1 - cropped
-            for axis, (kernel, stride, dilation, cropped) in enumerate(steps)
+            (one.size + axis - 1) * strides[axis] + spans[axis] - cropped[axis]
+            for axis in range(one.rank)
         ]
 
     def _operands(self, group: int, cin: int, cout: int) -> list[str]:
@@ -339,7 +303,7 @@ class _Draft:
         if one.operator in QUANTISED:
             return self._whole_operands(shape, cout)
         value = _weights(shape, one.dtype or "float32")
-        if one.weight.startswith("computed"):
+        if one.weight == "computed":
             found = [self._add("Relu", [self._feed("w", value)], "weight")]
         elif one.weight == "padded":
             inner = value[(slice(None), slice(None), *[slice(0, -1)] * one.rank)]
@@ -356,15 +320,15 @@ class _Draft:
     def _whole_operands(self, shape: tuple[int, ...], cout: int) -> list[str]:
         one = self.of
         middle = 128 if one.weight_dtype == "uint8" else 0
-        start = middle if one.weight_zero is None else one.weight_zero
-        weight = self._constant("weight", _weights(shape, one.weight_dtype, start))
-        zero: Array = np.array(start, np.dtype(one.weight_dtype))
+        weight = self._constant("weight", _weights(shape, one.weight_dtype, middle))
+        zero: Array = np.array(middle, np.dtype(one.weight_dtype))
         if one.operator == "ConvInteger":
             given: Array = np.array(3, np.dtype(self.dtype))
             return [weight, self._constant("x_zero", given), self._constant("weight_zero", zero)]
         scale: Array = np.array(0.5, np.float32)
-        if many := {"list": 1, "each": cout}.get(one.scales):
-            zero, scale = np.full(many, zero), (np.arange(many) / 4 + 0.5).astype(np.float32)
+        if one.scales:
+            zero = np.full(cout, zero)
+            scale = (np.arange(cout) / 4 + 0.5).astype(np.float32)
         found = [*self._scaled("x"), weight, self._constant("weight_scale", scale)]
         found += [self._constant("weight_zero", zero), *self._scaled("y", 16)]
         if one.bias:
@@ -385,9 +349,7 @@ class _Draft:
         one = self.of
         listed = [axis for axis, cells in enumerate(zip(*sides, strict=True)) if any(cells)]
         flat = np.array(sides, np.int64)[:, listed if one.axes else slice(None)].ravel()
-        if one.fed:
-            yield self._feed("pads", flat)
-        elif one.computed:
+        if one.computed:
             read = self._feed("pads", flat.astype(np.int32))
             yield self._add("Cast", [read], "computed", to=_INT64)
         else:
@@ -396,8 +358,7 @@ class _Draft:
             dtype = np.dtype(one.dtype or "float32")
             is_lowest = one.value == float("-inf") and dtype.kind in "iu"
             value = np.iinfo(dtype).min if is_lowest else one.value
-            listed_value = [value] if one.value_listed else value
-            yield self._constant("value", np.array(listed_value).astype(dtype))
+            yield self._constant("value", np.array(value).astype(dtype))
         elif one.axes:
             yield ""
         if one.axes:

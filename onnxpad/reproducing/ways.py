@@ -17,7 +17,7 @@ from onnxpad.padding.chain import Chain
 from onnxpad.probing.expected import expected
 from onnxpad.reproducing.specimens import Specimen, drafted
 from onnxpad.rewriting.for_target.judge import Judge
-from onnxpad.rewriting.for_target.verdicts import judged as judged_nodes
+from onnxpad.rewriting.for_target.judge import judged as judged_nodes
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.judge import Judgement, failing
 from onnxpad.runtimes.targets import Target
@@ -63,7 +63,6 @@ def stored() -> Mapping[str, Any]:
     ways: models with a title each.
     others: further models under which rows fall.
     telling: by target and row the model that shows it where the smallest one does not.
-    not_shown: targets and rows that none of the models shows.
     """
     return tomllib.loads(STORED.read_text("utf-8"))
 

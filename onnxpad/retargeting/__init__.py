@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from onnxpad import processes
 from onnxpad.errors import RequestError
 from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
-from onnxpad.model.files.contents import contents
+from onnxpad.model.files.contents import contents, standard_input
 from onnxpad.model.opened import ModelLike, open_model, untouched
 from onnxpad.model.reading.survey import known_names, selection
 from onnxpad.model.stated_sizes import relied_on, stated
@@ -135,7 +135,7 @@ def read_plan(plan: PlanLike) -> Plan:
     if isinstance(plan, Mapping):
         return Plan.from_json(plan)
     try:
-        content = contents(plan, LARGEST_PLAN)
+        content = standard_input(LARGEST_PLAN) if plan == "-" else contents(plan, LARGEST_PLAN)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise RequestError(f"cannot read the plan '{plan}': {reason}") from error

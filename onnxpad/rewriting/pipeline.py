@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -22,14 +22,13 @@ from onnxpad.model.graph.types import Type
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Expansion
-from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Since
 from onnxpad.reports import plain, reported
 from onnxpad.rewriting.passes import Pass, find_pass
 from onnxpad.rewriting.steps.dequantised_pads import outside_group
 from onnxpad.rewriting.steps.refusals import attempted
-from onnxpad.runtimes.onnxruntime.runtime_check import Choice, RuntimeCheck
+from onnxpad.runtimes.onnxruntime.runtime_check import first_that_runs
 
 MAX_ROUNDS = 10_000
 
@@ -118,19 +117,16 @@ def run(
     passes: Sequence[Pass],
     selected: Callable[[Address], bool],
     progress: Callable[[str, int, int], None] | None = None,
-    check: RuntimeCheck | None = None,
 ) -> PassLog:
     """Apply `passes` in the given order to the nodes for which `selected` holds.
 
     Nodes that a pass inserts are selected for the passes behind it.
-    `check` chooses what is written of them, by default what onnxruntime runs right.
     """
-    check = check or RuntimeCheck()
     log = PassLog()
     for number, rule in enumerate(passes):
         if progress:
             progress(rule.name, number, len(passes))
-        _run_pass(session, rule, selected, log, check)
+        _run_pass(session, rule, selected, log)
     return log
 
 
@@ -141,11 +137,7 @@ def inserted_by(changes: Sequence[Change]) -> frozenset[NodeId]:
 
 
 def _run_pass(
-    session: EditSession,
-    rule: Pass,
-    selected: Callable[[Address], bool],
-    log: PassLog,
-    check: RuntimeCheck,
+    session: EditSession, rule: Pass, selected: Callable[[Address], bool], log: PassLog
 ) -> None:
     inserted = inserted_by(log.changes)
     for _ in range(MAX_ROUNDS):
@@ -155,7 +147,7 @@ def _run_pass(
         for site in session.compounds() if is_compound else session.sites_now():
             if not selected(site.address) and site.address.id not in inserted:
                 continue
-            verdict = _decide(session, rule, site, check)
+            verdict = _decide(session, rule, site)
             if isinstance(verdict, Change):
                 log.changes.append(verdict)
                 again |= _uncovers(verdict.before, verdict.after)
@@ -177,10 +169,8 @@ def _uncovers(before: Chain, after: Chain | Expansion) -> bool:
     return near or (before.far_pad is not None and after.far_pad is None)
 
 
-def _decide(
-    session: EditSession, rule: Pass, site: Site, check: RuntimeCheck
-) -> Change | Refusal | None:
-    result = _rewrite(session, rule, site, check)
+def _decide(session: EditSession, rule: Pass, site: Site) -> Change | Refusal | None:
+    result = _rewrite(session, rule, site)
     about = (rule.name, site.address, site.op, site.chain)
     if not isinstance(result, Skip):
         return Change(*about, result, tuple(session.change(site, result)))
@@ -189,17 +179,14 @@ def _decide(
     return Refusal(*about, result, site.tensor, site.input_type)
 
 
-def would_change(session: EditSession, rule: Pass, site: Site, check: RuntimeCheck) -> bool:
+def would_change(session: EditSession, rule: Pass, site: Site) -> bool:
     """Whether the pass has a way to rewrite the node."""
-    return not isinstance(_rewrite(session, rule, site, check), Skip)
+    return not isinstance(_rewrite(session, rule, site), Skip)
 
 
-def _rewrite(session: EditSession, rule: Pass, site: Site, check: RuntimeCheck) -> PassResult:
+def _rewrite(session: EditSession, rule: Pass, site: Site) -> PassResult:
     chain, label = site.chain, site.address.label
-    name = rule.name if check.alone is None else f"{rule.name} for {check.alone.name}"
-    choice = session.remembered(name, chain, lambda: _choice(rule, chain, label, check))
-    check.held_back |= choice.held_back
-    found = choice.result
+    found = session.remembered(rule.name, chain, lambda: _choice(rule, chain, label))
     if chain.opset >= Since.CONSTANT_INTEGERS or not isinstance(found, Expansion):
         return found
     if found.writes_integers and as_nodes(site.context):
@@ -207,24 +194,19 @@ def _rewrite(session: EditSession, rule: Pass, site: Site, check: RuntimeCheck) 
     return found
 
 
-def _choice(rule: Pass, chain: Chain, label: str, check: RuntimeCheck) -> Choice:
-    """What the check takes of the pass's ways, or why none can be written."""
+def _choice(rule: Pass, chain: Chain, label: str) -> PassResult:
+    """What onnxruntime runs of the pass's ways, or why none can be written."""
     if chain.trouble and (chain.trouble.too_new or chain.trouble.out_of_reach):
-        return Choice(Skip(chain.trouble.reason), held_back=False)
-    return check.first_that_runs(chain, _ways(rule, chain, label))
-
-
-def _ways(rule: Pass, chain: Chain, label: str) -> Iterator[PassResult]:
-    yield _checked(rule, chain, rule.rewrite(chain), label)
-    for other in rule.otherwise(chain):
-        yield _checked(rule, chain, other, label)
+        return Skip(chain.trouble.reason)
+    ways = (_checked(rule, chain, way, label) for way in rule.results(chain))
+    return first_that_runs(chain, ways)
 
 
 def _checked(rule: Pass, chain: Chain, found: PassResult, label: str) -> PassResult:
     """A pass's result; InternalError where it brings forms that it does not declare."""
     after = found
     if not isinstance(found, Skip):
-        after = attempted(lambda one: outside_group(one, found), chain)
+        after = attempted(outside_group, chain, found)
     if isinstance(after, Expansion) and not chain.opset:
         return Skip("no version of the ONNX operators is imported, which it would need")
     if isinstance(after, Chain):
@@ -239,17 +221,11 @@ def _checked(rule: Pass, chain: Chain, found: PassResult, label: str) -> PassRes
 
 @reported("node.label as node", "node.scope as scope", "rules as passes")
 class Undone(NamedTuple):
-    """A node that passes changed and that is written in the end as it was, and those passes.
-
-    `form` is one that the first of them took away ('' where it had none to take), `edits` the
-    number of all edits.
-    """
+    """A node that passes changed and that is written in the end as it was, and those passes."""
 
     node: Address
     op: str
     rules: tuple[str, ...]
-    form: str
-    edits: int
 
 
 def standing(session: EditSession, log: PassLog) -> list[Refusal]:
@@ -280,13 +256,7 @@ def undone(changes: Iterable[Change]) -> tuple[Undone, ...]:
     for change in changes:
         by_node.setdefault(change.node.id, []).append(change)
     return tuple(
-        Undone(
-            steps[0].node,
-            steps[0].op,
-            tuple(dict.fromkeys(step.rule for step in steps)),
-            min(forms_of(steps[0].before) & find_pass(steps[0].rule).removes, default=""),
-            sum(len(step.edits) for step in steps),
-        )
+        Undone(steps[0].node, steps[0].op, tuple(dict.fromkeys(step.rule for step in steps)))
         for steps in by_node.values()
         if _take_each_other_back(steps)
     )
@@ -297,14 +267,11 @@ def _take_each_other_back(steps: Sequence[Change]) -> bool:
     edits = (edit for step in steps for edit in step.edits)
     if not all(isinstance(edit, SetAttribute | RemoveAttribute) for edit in edits):
         return False
-    if first.conflict_settled or first.trouble or not isinstance(last, Chain):
-        return False
-    return _written(first) == _written(last)
+    is_readable = not (first.conflict_settled or first.trouble)
+    return is_readable and isinstance(last, Chain) and _written(first) == _written(last)
 
 
 def _written(chain: Chain) -> tuple[object, ...]:
     """What of a chain ends up in the file: sizes do not."""
-    fill = None if chain.pad is None else chain.pad.fill
-    dtype = chain.dtype if isinstance(fill, Constant) and fill.value else ""
     numbers = (chain.padding, chain.ceil_mode, chain.counts_padding)
-    return (*numbers, chain.output_padding, chain.output_shape, chain.pad, dtype)
+    return (*numbers, chain.output_padding, chain.output_shape, chain.pad)

@@ -158,9 +158,10 @@ class Rewriting(Edited, Report):
         """Write the model: byte for byte the input where nothing changed.
 
         External data stays where it is when the folder is the same, and is copied otherwise.
-        Raises RequestError where `path` is the input, which is overwritten `in_place` alone, and
-        ModelError where the target cannot be written, and where there are `unfit` nodes, unless it
-        is to be written `although_unfit`; nothing half-written stays.
+        Raises RequestError where `path` is the file that the model was given as, which is
+        overwritten `in_place` alone, and ModelError where the target cannot be written, and where
+        there are `unfit` nodes, unless it is to be written `although_unfit`; nothing half-written
+        stays.
         """
         if (stuck := self.stuck) and not although_unfit:
             named = "; ".join(str(one) for one in stuck[:_NAMED])
@@ -330,10 +331,12 @@ def _corrections(session: EditSession, changes: Sequence[Change]) -> list[Resize
     """
     before = [change.before for change in changes]
     declared = [one for one in before if Mark.DECLARED_OTHERWISE in one.around.marks]
-    if not declared and not any(one.ceil_mode or one.op.kind is Kind.TRANSPOSED for one in before):
+    disputed = [one for one in before if one.ceil_mode or one.op.kind is Kind.TRANSPOSED]
+    if not declared and not disputed:
         return []
     edits = [edit for change in changes for edit in change.edits]
     edited = [edit.node for edit in edits if isinstance(edit, SetAttribute | RemoveAttribute)]
     edited += [edit.address for edit in edits if isinstance(edit, InsertNode)]
     edited += [edit.maker for edit in edits if isinstance(edit, Resize)]
-    return stale_sizes(session.document, edited)
+    both = declared and disputed
+    return stale_sizes(session.document, edited, "none" if both else "uncontradicted")

@@ -12,15 +12,14 @@ from onnxpad.model.opened import Opened
 from onnxpad.model.reading.survey import Survey, selection
 from onnxpad.model.stated_sizes import relied_on
 from onnxpad.padding.chain import Preferences
-from onnxpad.rewriting.for_target.report import NoWay, PassPlan
 from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.pipeline import PassLog, inserted_by, run
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.fit import Fitted
+    from onnxpad.rewriting.for_target.judge import Selected
     from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
     from onnxpad.rewriting.for_target.search import Planner
-    from onnxpad.rewriting.for_target.verdicts import Selected
 
 Progress = Callable[[str, int, int], None]
 Dims = Mapping[str, int | str] | None
@@ -58,12 +57,11 @@ class Wanted(NamedTuple):
         asked = planner.knowing(assumes_sizes=bool(known)) if planner else self.planning(known)
         session = session_on(self.opened, dims, self.reading)
         selected = selection(session, self.nodes)
-        given = {site.address.id: site.chain for site in session.sites_now()} if asked else {}
         log = run(session, self.rules, selected, progress)
         if asked is None:
             return Done(session, log, None)
         from onnxpad.rewriting.for_target.fit import fit  # loads every pass
-        from onnxpad.rewriting.for_target.verdicts import harmed_in_onnxruntime, on_installed
+        from onnxpad.rewriting.for_target.judge import on_installed
 
         made = inserted_by(log.changes)
 
@@ -74,8 +72,7 @@ class Wanted(NamedTuple):
         judge = asked.judge
         is_first = planner is None and not judge.live
         installed = tuple(on_installed(session, judge, reached)) if is_first else ()
-        harmed = tuple(harmed_in_onnxruntime(session, given, judge.target))
-        return Done(session, log, fitting._replace(elsewhere=harmed, installed=installed), asked)
+        return Done(session, log, fitting._replace(installed=installed), asked)
 
     def _whole(self, dims: Dims) -> Mapping[str, int | str] | None:
         """The sizes where the model may be changed as a whole; None where chosen nodes alone."""
@@ -106,19 +103,15 @@ class Wanted(NamedTuple):
     def judged(
         self, survey: Survey, planner: Planner, selected: Selected, dims: Dims
     ) -> tuple[tuple[NodeVerdict, ...], Fitted | None]:
-        """Every node with its way, and what a rewrite comes to that does more than their plans.
+        """Every node with its way, and what a rewrite comes to that changes the whole model.
 
-        It is tried on the model: it changes the whole of it, or settles a node that has no way
-        alone with what it does to others; None where it does neither.
+        It is tried on the model, as what it does to one node may settle another.
         """
-        from onnxpad.rewriting.for_target.fit import may_prepare
-        from onnxpad.rewriting.for_target.verdicts import verdicts
+        from onnxpad.rewriting.for_target.judge import verdicts
 
-        judged, whole = tuple(verdicts(survey, planner, selected)), self._whole(dims)
-        together = {PassPlan, NoWay} <= {type(one.way) for one in judged}
-        prepared = whole is not None and may_prepare(survey, planner.judge, judged, whole)
-        fitting = self.done(dims, planner=planner).fitting if together or prepared else None
-        if fitting is None or not (together or fitting.whole):
+        judged = tuple(verdicts(survey, planner, selected))
+        fitting = self.done(dims, planner=planner).fitting if any(x.way for x in judged) else None
+        if fitting is None:
             return judged, None
         return tuple(fitting.ways_of(judged)), fitting
 

@@ -14,12 +14,11 @@ from onnxpad.runtimes.own_targets import READ_FILES, Runs
 class Target:
     """A runtime: what it does with padding, row by row.
 
-    `version` is what the rows are about, `also` are other names that people write, and
-    `frameworks` the conventions of those that it loads models into. `releases` are those that were
-    measured or read, the oldest first; the last is that of `version`. `packages` are those of PyPI
-    that install it, which tell the release that a user has. Releases before them belong to the
-    target `before`, where there is one; `engine` then says which of the engines of a runtime each
-    of both is. `name` and `text` come from the file.
+    `version` is what the rows are about, `also` are other names that people write. `releases` are
+    those that were measured or read, the oldest first; the last is that of `version`. `packages`
+    are those of PyPI that install it, which tell the release that a user has. Releases before them
+    belong to the target `before`, where there is one; `engine` then says which engine of a runtime
+    each of both is. `name` and `text` come from the file.
     `rows` hold in the newest release, or in the one that was asked for, `history` has those of
     all; `note` says what is not known of that release. `parts` are set where it stands for
     several runtimes at once, which all have to take a node; it has no rows of its own then.
@@ -30,7 +29,6 @@ class Target:
     version: str
     rows: tuple[Row, ...]
     also: tuple[str, ...] = ()
-    frameworks: tuple[str, ...] = ()
     releases: tuple[str, ...] = ()
     before: str = ""
     engine: str = ""

@@ -22,7 +22,7 @@ def test_a_plan_never_replaces_external_weights(
     onnx.save(model, "apart.onnx", save_as_external_data=True, location="w.bin", size_threshold=0)
     before = Path("w.bin").read_bytes()
     assert run(["diagnose", "apart.onnx", "--data", "names.npz", "--plan", "w.bin"]) == 2
-    assert "'w.bin' is an input" in capsys.readouterr().err
+    assert "'w.bin' is a file of another kind" in capsys.readouterr().err
     assert Path("w.bin").read_bytes() == before
 
 

@@ -57,7 +57,6 @@ def said_by(capsys: Captured, *arguments: str) -> str:
         ("rewrite", str(SAME), "--pass", NAME, "--check"),
         ("rewrite", str(SAME), "-o", NAME),
         ("rewrite", str(SAME), "-o", f"{NAME}/"),
-        ("rewrite", str(SAME), str(SAME.with_name("kt_net_even.onnx")), "-o", NAME),
         ("retarget", str(SAME), "--to", NAME, "--check"),
         ("retarget", str(SAME), "--plan", NAME, "--check"),
         ("diagnose", str(SAME), "--data", str(SAME), "--plan", NAME),

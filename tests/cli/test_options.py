@@ -6,19 +6,16 @@ from collections.abc import Iterator
 
 from onnxpad.cli.options import IDLE, OPTIONS, VERBS, Option, options_of
 from onnxpad.cli.values import kind_of
-from onnxpad.explaining import entries
 
 WORDS = {
-    *("many", "optional", "required", "set", "default", "alone", "eg", "see", "words"),
-    *("needs", "not", "old"),
+    *("many", "optional", "required", "set", "default", "alone", "words"),
+    *("needs", "not"),
 }
-TOPICS = {entry.name for entry in entries()}
 
 
 def wrong(row: Option) -> Iterator[str]:
     kind_of(row.kind)
     yield from set(row.more) - WORDS
-    yield from {row.more.get("see", "sizes")} - TOPICS
     for verb in row.verbs:
         yield from {*row.names("needs"), *row.names("not")} - options_of(verb).keys()
     if not row.help and not row.is_argument:

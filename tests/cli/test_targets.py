@@ -49,27 +49,3 @@ def test_without_cuda_the_device_is_an_error(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(sessions, "cuda_problem", lambda: "none here")
     with pytest.raises(RuntimeUnavailable, match="none here"):
         inspection.inspect(SAME, device="cuda")
-
-
-ZERO_PAD_BEFORE_SAME_POOL = """<ir_version: 8, opset_import: ["" : 17]>
-g (float[1,3,8,8] x) => (float[1,3,5,5] y) <int64[8] pads = {0,0,1,1,0,0,1,1}> {
-  [pad] p = Pad<mode="constant">(x, pads)
-  [pool] y = MaxPool<kernel_shape=[2,2], strides=[2,2], auto_pad="SAME_UPPER">(p)
-}"""
-
-
-def test_what_is_written_for_a_target_alone_is_said_to_need_no_validation(
-    capsys: Captured, tmp_path: Path
-) -> None:
-    """onnxruntime's fusion harms the form that onnx2torch takes, where no pass helps."""
-    path, out = save(tmp_path, ZERO_PAD_BEFORE_SAME_POOL), tmp_path / "out.onnx"
-    command = ["rewrite", str(path), "--target", "onnx2torch", "-o", str(out)]
-    for name in ("clipped-pads", "concat-pads", "split-pads", "border-pads"):
-        command += ["--exclude", name]
-    assert run([*command, "--validate"]) == 1
-    shown = capsys.readouterr()
-    said = shown.err
-    assert "default optimiser" in shown.out
-    assert "without --validate it is written for onnx2torch alone" in said
-    assert not out.exists()
-    assert run(command) == 0

@@ -11,8 +11,8 @@ from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.rewrite import rewrite
-from tests.laws.small_models import Array
 from tests.oracle.interpreter import run_model
+from tests.oracle.windows import Array
 
 OPERATORS = ("Pad", "Pad", "Conv", "MaxPool", "AveragePool", "LpPool", "Relu", "Neg")
 X = np.random.default_rng(7).permutation(np.arange(-14, 14, dtype=np.float32)).reshape(1, 2, 14)

@@ -1,63 +1,40 @@
-"""python -m tests.random_models: many random models, every pass and pair of passes."""
+"""python -m tests.random_models: many random models, every pass and random pairs of passes."""
 
 import argparse
 import sys
-import time
+from collections import Counter
 
-from tests.random_models.coverage import Coverage
-from tests.random_models.running import run
+from tests.random_models.checking import Failure, check
+from tests.random_models.drawing import draw
+from tests.random_models.kinds import KINDS
 from tests.random_models.shrinking import shrink
 
 SHOWN = 10
 
 
-def say(text: str, end: str = "\n") -> None:
-    """Write to standard output at once."""
-    sys.stdout.write(text + end)
-    sys.stdout.flush()
-
-
 def main() -> None:
-    """Parse the command line, run, print the summary; exit with 1 on a failure."""
+    """Parse the command line, check, print the summary; exit with 1 on a failure."""
     parser = argparse.ArgumentParser(prog="python -m tests.random_models", description=__doc__)
-    parser.add_argument("--count", type=int, default=1000, help="models to draw")
-    parser.add_argument("--seed", type=int, default=1, help="of all that is drawn")
-    parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--wanted", type=int, help="models for each pair (default: count/100)")
+    parser.add_argument("--count", type=int, default=40, help="models of each kind")
+    parser.add_argument("--seed", type=int, default=0, help="number of the first model")
+    parser.add_argument("--pairs", type=int, default=8, help="passes tried behind each pass")
     options = parser.parse_args()
-    wanted = options.wanted or max(1, options.count // 100)
-    start = time.monotonic()
-
-    told = 0
-
-    def progress(total: Coverage) -> None:
-        nonlocal told
-        done, failed = total.models.total(), len(total.failures)
-        for failure in total.failures[told : told + SHOWN]:
-            say(f"\n{failure}")
-        told = failed
-        seconds = time.monotonic() - start
-        say(f"\r{done} of {options.count} models, {failed} failures, {seconds:.0f} s", end="")
-
-    total = run(options.count, options.seed, options.processes, wanted, progress)
-    say("\n")
-    for line in total.lines():
-        say(line)
-    thin = total.thin(wanted)
-    say(f"\n{len(thin)} orders applied to fewer than {wanted} models")
-    report(total)
-    sys.exit(1 if total.failures else 0)
-
-
-def report(total: Coverage) -> None:
-    """Print failures, the smallest of each sort once and shrunk."""
-    say(f"{len(total.failures)} failures, seeds are in the specs")
-    seen: set[tuple[str, str, str]] = set()
-    for failure in sorted(total.failures, key=lambda one: len(repr(one.spec))):
-        sort = (failure.order[-1], failure.spec.operator.family, failure.reason[:30])
-        if sort not in seen and len(seen) < SHOWN:
-            seen.add(sort)
-            say(f"\n{failure}\nshrunk: {shrink(failure)}")
+    failures: list[Failure] = []
+    applied: Counter[str] = Counter()
+    excluded: Counter[str] = Counter()
+    for seed in range(options.seed, options.seed + options.count):
+        for kind in KINDS:
+            checked = check(draw(kind, seed), options.pairs)
+            applied.update(" > ".join(order) for order in checked.applied)
+            excluded.update(checked.excluded)
+            failures += checked.failures
+        sys.stdout.write(f"\rseed {seed}, {len(failures)} failures")
+        sys.stdout.flush()
+    for name, count in [*sorted(applied.items()), *excluded.most_common()]:
+        sys.stdout.write(f"\n{count:>7}  {name}")
+    for failure in failures[:SHOWN]:
+        sys.stdout.write(f"\n{failure}\nshrunk: {shrink(failure)}")
+    sys.exit(1 if failures else 0)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,17 @@
 """One spec: every pass and ordered pairs of passes, each judged."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
 import onnx
 
+from onnxpad.model.editing.session import EditSession
 from onnxpad.model.opened import proto_of
+from onnxpad.padding.chain import Chain, Skip
+from onnxpad.padding.forms import Form, forms_of
+from onnxpad.padding.operators import Kind
 from onnxpad.rewriting import passes
 from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from tests.random_models.applying import applying
@@ -32,10 +37,9 @@ class Failure:
 
 @dataclass
 class Checked:
-    """What came of one spec: orders of passes that were tried, and those that changed it."""
+    """What came of one spec: orders of passes that changed it, and what went wrong."""
 
     judged: bool = False
-    tried: list[Order] = field(default_factory=list)
     applied: list[Order] = field(default_factory=list)
     excluded: Counter[str] = field(default_factory=Counter)
     failures: list[Failure] = field(default_factory=list)
@@ -51,18 +55,17 @@ def opened(spec: Spec) -> Original:
     return Original(spec, built.model, feeds(spec, built))
 
 
-def check(spec: Spec, chosen: Callable[[Order], list[str]] | None = None) -> Checked:
-    """Apply every pass, and behind every one that changed something those that are `chosen`."""
+def check(spec: Spec, pairs: int) -> Checked:
+    """Apply every pass, and behind every one that changed something up to `pairs` others."""
     original, found = opened(spec), Checked()
+    rng = np.random.default_rng(spec.seed)
     seen: set[bytes] = set()
     names = list(passes.all_passes())
-    found.tried += [(first,) for first in names]
     for first in _worth_a_rewrite(original, names):
         after = _try(original, (first,), found, seen)
         if after is None:
             continue
-        behind = chosen((first,)) if chosen else [name for name in names if name != first]
-        found.tried += [(first, second) for second in behind]
+        behind = [str(name) for name in rng.permutation(names) if name != first][:pairs]
         for second in applying(after, behind, _still_open(spec, after)):
             _try(original, (first, second), found, seen)
     found.judged = original.judged
@@ -128,6 +131,8 @@ def judge(original: Original, done: Rewriting, order: Order, seen: set[bytes]) -
             raise Broken("nothing is reported as changed, and yet the model is another")
         return
     _check_stable(original, after, order)
+    if len(order) == 1:
+        _check_forms(original, after, order[0])
     if written in seen:
         return
     seen.add(written)
@@ -158,6 +163,39 @@ def _check_stable(original: Original, after: onnx.ModelProto, order: Order) -> N
         raise Broken(f"a second run raises {type(error).__name__}: {error}") from error
     if again.changed:
         raise Broken(f"a second run of {order[-1]} changes it again")
+
+
+def _check_forms(original: Original, after: onnx.ModelProto, name: str) -> None:
+    """A pass takes its forms away, but where it says why not, and adds those alone that it tells.
+
+    New Pads in front of pools bring an auto_pad of VALID with them; Pads themselves are no matter
+    where the model is about an operator behind them, nor is what a second Pad comes to behind the
+    first.
+    """
+    if len(original.spec.front) > 1:
+        return
+    rule = passes.all_passes()[name]
+    lone = original.spec.operator.family == "pad"
+    chains = [
+        [
+            site.chain
+            for site in EditSession(model, dims=_still_open(original.spec, model)).sites_now()
+            if lone or site.chain.op.kind is not Kind.PAD
+        ]
+        for model in (original.model, after)
+    ]
+    before, now = (frozenset[Form]().union(*map(forms_of, some)) for some in chains)
+    if added := now - before - rule.adds:
+        raise Broken(f"{sorted(added)} are added")
+    rewritable = (one for one in chains[1] if not _is_refused(rule, one))
+    still = frozenset[Form]().union(*map(forms_of, rewritable)) & rule.removes
+    if still - {Form.AUTO_PAD}:
+        raise Broken(f"{sorted(still)} are still there, and no skip says why")
+
+
+def _is_refused(rule: passes.Pass, chain: Chain) -> bool:
+    verdict = rule.rewrite(chain)
+    return isinstance(verdict, Skip) and not verdict.moot
 
 
 def _new_complaints(before: onnx.ModelProto, after: onnx.ModelProto) -> Iterator[str]:

@@ -112,29 +112,6 @@ def test_auto_pad_with_pads_is_decided_by_the_caller() -> None:
     assert "judged by pads alone" in found.warnings[0]
 
 
-def test_auto_pad_with_the_same_pads_is_proved_whichever_holds() -> None:
-    both, pads = conv(f"{SAME}, pads = [1, 1]"), conv("pads = [1, 1]")
-    found = proof(both, pads)
-    assert found.verdict is Verdict.PROVED
-    assert found.proof is not None
-    assert [said for said in found.proof.readings if "proved for either" in said]
-    assert proof(both, conv(SAME)).verdict is Verdict.PROVED
-    assert proof(pads, both).verdict is Verdict.UNVERIFIED, "some runtimes refuse the second alone"
-
-
-def test_operators_that_runtimes_read_apart_are_not_proved_whichever_holds() -> None:
-    """Both pad one end, or the other one: what convolutions and pools do together is not known."""
-    body = (
-        "{{ t = MaxPool<kernel_shape = [2], {0}>(x) y = AveragePool<kernel_shape = [2], {1}>(t) }}"
-    )
-    graph = f"g (float[1,1,9] x) => (float[1,1,9] y) {body}"
-    lower, upper = 'auto_pad = "SAME_LOWER"', 'auto_pad = "SAME_UPPER"'
-    both = text(graph.format(f"{lower}, pads = [1, 0]", f"{upper}, pads = [0, 1]"))
-    after = text(graph.format("pads = [1, 0]", "pads = [0, 1]"))
-    assert proof(both, after).verdict is Verdict.UNVERIFIED
-    assert proof(both, after, ambiguous="auto_pad").verdict is Verdict.PROVED
-
-
 @pytest.mark.parametrize("option", ["inputs", "device", "samples", "seed", "tf32"])
 def test_options_of_runs_are_refused(option: str) -> None:
     values = {"inputs": {}, "device": "cpu", "samples": 5, "seed": 1, "tf32": True}

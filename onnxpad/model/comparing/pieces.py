@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from onnx import (
-    AttributeProto,
     GraphProto,
     ModelProto,
     NodeProto,
@@ -25,7 +24,7 @@ from onnxpad.model.graph.nodes import bodies
 from onnxpad.model.graph.types import write_sizes
 from onnxpad.padding.chain import Chain, Pads, Preference, is_same
 from onnxpad.padding.effective_pads import effective_pads
-from onnxpad.padding.operators import Kind, Since, name_of_pads
+from onnxpad.padding.operators import Kind
 
 Array = NDArray[Any]
 
@@ -187,90 +186,3 @@ def _both_in(graph: GraphProto) -> list[NodeProto]:
         for body in bodies(node):
             found.extend(_both_in(body))
     return found
-
-
-def nodes_without(
-    network: Network, operators: Collection[str], name: str, value: float | str
-) -> tuple[list[str], int]:
-    """Which of the operators stand in the main graph, and how many of their nodes lack the value.
-
-    An attribute that a node leaves out counts as lacking.
-    """
-    nodes = [node for node in network.nodes if node.op_type in operators]
-    lacking = sum(not _has(node, name, value) for node in nodes)
-    return sorted({node.op_type for node in nodes}), lacking
-
-
-def with_attribute(
-    network: Network, operators: Collection[str], name: str, value: float | str
-) -> Network:
-    """A copy of the model whose nodes of these operators, in the main graph, have the value."""
-    found = network.copied()
-    for node in found.graph.node:
-        if node.op_type in operators:
-            kept = [one for one in node.attribute if one.name != name]
-            del node.attribute[:]
-            node.attribute.extend([*kept, helper.make_attribute(name, value)])
-    return Network(found, network.folder)
-
-
-def _has(node: NodeProto, name: str, value: float | str) -> bool:
-    found = next((one for one in node.attribute if one.name == name), None)
-    if found is None:
-        return False
-    if isinstance(value, str):
-        return bool(found.s == value.encode())
-    return bool(found.type == AttributeProto.FLOAT and found.f == np.float32(value))
-
-
-Sides = Sequence[tuple[int, int]]
-"""Cells at the begin and at the end of each axis."""
-
-
-def padded_outside(
-    network: Network, name: str, sides: Sides, mode: str, crops: Mapping[str, Sides]
-) -> Network:
-    """The model with a Pad of 0 or by `mode` behind the input `name`, and with cropped outputs.
-
-    crops: what each output loses. Stated sizes of these tensors are forgotten.
-    """
-    inside = {name: f"{name}/padded"} | {output: f"{output}/whole" for output in crops}
-    outside = {new: old for old, new in inside.items()}
-    model = renamed(network, inside).model
-    graph, opset = model.graph, network.opsets.get("", 1)
-    del graph.value_info[:]
-    for value in (*graph.input, *graph.output):
-        if value.name in outside:
-            value.name = outside[value.name]
-            value.type.tensor_type.ClearField("shape")
-    begins, ends = zip(*sides, strict=True)
-    pads = {name_of_pads(opset): (*begins, *ends)}
-    given = opset >= Since.PAD_INPUTS
-    graph.node.insert(0, _moved(graph, "Pad", name, inside[name], pads, given=given, mode=mode))
-    for output, cells in crops.items():
-        begins, ends = zip(*cells, strict=True)
-        last = [-end or np.iinfo(np.int64).max for end in ends]
-        cut = {"starts": begins, "ends": last, "axes": range(len(cells))}
-        given = opset >= Since.SLICE_INPUTS
-        graph.node.append(_moved(graph, "Slice", inside[output], output, cut, given=given))
-    return network.like(model)
-
-
-def _moved(
-    graph: GraphProto,
-    operator: str,
-    source: str,
-    result: str,
-    numbers: Mapping[str, Sequence[int]],
-    *,
-    given: bool,
-    **attributes: str,
-) -> NodeProto:
-    """A node; its numbers are inputs if they are `given`, else attributes."""
-    if not given:
-        written = {**numbers, **attributes}
-        return helper.make_node(operator, [source], [result], **dict[str, Any](written))
-    names = [f"{result}/{name}" for name in numbers]
-    for name, values in zip(names, numbers.values(), strict=True):
-        graph.initializer.append(numpy_helper.from_array(np.array(values, np.int64), name))
-    return helper.make_node(operator, [source, *names], [result], **attributes)

@@ -11,10 +11,8 @@ from onnx import (
     AttributeProto,
     FunctionProto,
     GraphProto,
-    ModelProto,
     NodeProto,
     TensorProto,
-    ValueInfoProto,
     helper,
     numpy_helper,
 )
@@ -30,7 +28,6 @@ from onnxpad.model.editing.script import (
     NewConstant,
     RemoveAttribute,
     RemoveConstant,
-    RemoveNode,
     RemoveUnused,
     ReshapedConstant,
     Resize,
@@ -43,9 +40,9 @@ from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.graph.constant_folding import FOLDABLE
 from onnxpad.model.graph.context import MAX_CONSTANT
 from onnxpad.model.graph.nodes import Address, Node
-from onnxpad.model.graph.scopes import Document, Scope, quantisation_notes
+from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.model.graph.types import dtype_code, write_sizes
-from onnxpad.padding.operators import PLAIN_DOMAINS, AttributeValue
+from onnxpad.padding.operators import PLAIN_DOMAINS
 
 Derived: TypeAlias = GrownConstant | ReshapedConstant
 AnyConstant: TypeAlias = NewConstant | Derived
@@ -60,34 +57,18 @@ def constant_array(edit: NewConstant) -> np.ndarray:
     return np.full(edit.dims, values[0]) if len(values) == 1 else values.reshape(edit.dims)
 
 
-def constant_header(edit: NewConstant) -> TensorProto:
-    """Type and shape of a new constant that nothing reads as numbers, and what tells it apart."""
-    values = edit.values
-    return TensorProto(
-        name=edit.name,
-        data_type=dtype_code(edit.dtype),
-        dims=edit.dims,
-        data_location=TensorProto.EXTERNAL,
-        doc_string=repr(values[0]) if len(values) == 1 else str(hash(values)),
-    )
-
-
 def derived_array(edit: Derived, source: np.ndarray, zero_point: np.ndarray | None) -> np.ndarray:
     """The values of a constant that is made of another."""
     if isinstance(edit, ReshapedConstant):
         values = _turned(source, edit.groups) if edit.groups else source
         return values.reshape(edit.dims)
-    grown = np.zeros(derived_dims(edit, source.shape), source.dtype)
+    grown = np.zeros(_derived_dims(edit, source.shape), source.dtype)
     if zero_point is not None:
         along_first = (-1,) + (1,) * (source.ndim - 1)
         grown[:] = zero_point.astype(source.dtype).reshape(along_first)
-    inside = tuple(
-        slice(begin, size - end, step)
-        for begin, end, size, step in zip(
-            edit.begins, edit.ends, grown.shape, edit.steps or (1,) * source.ndim, strict=True
-        )
-    )
-    grown[inside] = source
+    steps = edit.steps or (1,) * source.ndim
+    sides = zip(edit.begins, edit.ends, grown.shape, steps, strict=True)
+    grown[tuple(slice(begin, size - end, step) for begin, end, size, step in sides)] = source
     return grown
 
 
@@ -99,44 +80,15 @@ def _turned(weight: np.ndarray, groups: int) -> np.ndarray:
     return np.flip(joined, tuple(range(2, joined.ndim)))
 
 
-def derived_dims(edit: Derived, source: tuple[int, ...]) -> tuple[int, ...]:
+def _derived_dims(edit: Derived, source: tuple[int, ...]) -> tuple[int, ...]:
     """The shape of a constant that is made of one of shape `source`."""
     if isinstance(edit, ReshapedConstant):
         return edit.dims
+    if not source:
+        raise InternalError(f"the constant '{edit.source}' has no axes to grow")
     steps = edit.steps or (1,) * len(source)
     sides = zip(edit.begins, source, edit.ends, steps, strict=True)
     return tuple(begin + (size - 1) * step + 1 + end for begin, size, end, step in sides)
-
-
-def derived_header(edit: Derived, source: TensorProto) -> TensorProto:
-    """Type and shape of a derived constant, for a model whose weights are elsewhere."""
-    if len(source.dims) == 0 and isinstance(edit, GrownConstant):
-        raise InternalError(f"the constant '{edit.source}' has no axes to grow")
-    return TensorProto(
-        name=edit.name,
-        data_type=source.data_type,
-        dims=derived_dims(edit, tuple(source.dims)),
-        data_location=TensorProto.EXTERNAL,
-    )
-
-
-def derived_proto(edit: Derived, source: TensorProto, values: np.ndarray) -> TensorProto:
-    """A derived constant with `values`, and with what else the file says of the original."""
-    made = numpy_helper.from_array(values, edit.name)
-    made.data_type = source.data_type
-    made.doc_string = source.doc_string
-    made.metadata_props.extend(source.metadata_props)
-    return made
-
-
-def annotate_like(scope: Scope, edit: Derived) -> None:
-    """Say of a derived initializer of `scope` what is said of the original's quantisation."""
-    owner = scope.owner(edit.source)
-    found = [one for one in quantisation_notes(owner or scope) if one.tensor_name == edit.source]
-    if isinstance(scope.proto, GraphProto):
-        for entry in found:
-            scope.proto.quantization_annotation.add().CopyFrom(entry)
-            scope.proto.quantization_annotation[-1].tensor_name = edit.name
 
 
 class Weights:
@@ -156,134 +108,6 @@ class Weights:
             return numpy_helper.to_array(whole, str(self._folder or ""))
         except Exception as error:  # numpy_helper raises many kinds for damaged tensors
             raise ModelError(f"the constant '{tensor.name}' cannot be read: {error}") from error
-
-
-def set_attribute(node: NodeProto, name: str, value: AttributeValue) -> None:
-    """Write an attribute where it stands, or behind the others."""
-    kind = AttributeProto.INTS if isinstance(value, tuple) else None
-    made = helper.make_attribute(name, value, attr_type=kind)
-    for attribute in node.attribute:
-        if attribute.name == name:
-            attribute.CopyFrom(made)
-            return
-    node.attribute.append(made)
-
-
-def remove_attribute(node: NodeProto, name: str) -> None:
-    """Take an attribute away; nothing happens where it is not written."""
-    for index, attribute in enumerate(node.attribute):
-        if attribute.name == name:
-            del node.attribute[index]
-            return
-
-
-def drop(scope: Scope) -> None:
-    """Take constants and types of removed tensors out of the file's lists, keeping the order.
-
-    The types of `forgotten` tensors go, whether these are still there or not.
-    """
-    gone = scope.dropped - scope.producers.keys()
-    if isinstance(scope.proto, GraphProto):
-        constants = scope.dropped - scope.initializers.keys()
-        _keep_only(scope.proto.initializer, constants)
-        notes = scope.proto.quantization_annotation
-        _keep_only(notes, gone & constants, lambda entry: entry.tensor_name)
-    _keep_only(scope.proto.value_info, gone | scope.forgotten)
-
-
-def _keep_only(
-    entries: MutableSequence[Any],
-    gone: set[str],
-    name: Callable[[Any], str] = lambda entry: str(entry.name),
-) -> None:
-    for index in reversed([at for at, entry in enumerate(entries) if name(entry) in gone]):
-        del entries[index]
-
-
-def rebuild(scope: Scope) -> None:
-    """Write the nodes of the file anew: its own order, new ones in front of their anchors."""
-    in_file = sorted(scope.nodes, key=lambda node: node.key)
-    ordered = [one.proto for node in in_file for one in scope.row(node)]
-    del scope.proto.node[:]
-    scope.proto.node.extend(ordered)
-
-
-def remove(scope: Scope, node: Node) -> None:
-    """Remove a node with the constants that only it reads; what another one writes by now stays."""
-    _take_out(scope, node)
-    for name in node.inputs[1:]:
-        remove_constant(scope, name)
-
-
-def _take_out(scope: Scope, node: Node) -> None:
-    scope.removed.add(node.key)
-    for name in node.outputs:
-        if scope.producers.get(name) is node:
-            scope.producers.pop(name)
-            scope.dropped.add(name)
-    for name in node.inputs:
-        count_use(scope, name, -1)
-
-
-def remove_constant(scope: Scope, name: str) -> None:
-    """Remove what nothing reads any more: a constant, or the arithmetic that made one."""
-    pending = [name]
-    while pending:
-        name = pending.pop()
-        if not name or scope.uses.get(name):
-            continue
-        maker = scope.producers.get(name)
-        if maker is not None and _is_arithmetic(maker):
-            if not any(scope.uses.get(output) for output in maker.outputs):
-                _take_out(scope, maker)
-                pending += maker.inputs
-        elif name in scope.initializers and name not in scope.input_places:
-            scope.initializers.pop(name)
-            scope.dropped.add(name)
-
-
-def _is_arithmetic(node: Node) -> bool:
-    known = node.op_type == "Constant" or node.op_type in FOLDABLE
-    return known and node.domain in PLAIN_DOMAINS
-
-
-def count_use(scope: Scope, name: str, change: int) -> None:
-    """Keep the count of readers of a tensor, wherever it is defined."""
-    if name:
-        owner = scope.owner(name) or scope
-        owner.uses[name] = owner.uses.get(name, 0) + change
-
-
-def resize(container: GraphProto | FunctionProto, edit: Resize) -> None:
-    """Write the dims of `edit` wherever the container states the tensor's type."""
-    values: list[ValueInfoProto] = list(container.value_info)
-    if isinstance(container, GraphProto):
-        values += container.output
-    for value in values:
-        if value.name == edit.tensor and value.type.HasField("tensor_type"):
-            write_sizes(value, edit.dims)
-
-
-def set_metadata(model: ModelProto, edit: SetMetadata) -> None:
-    """Write an entry of the metadata where it stands, or behind the others."""
-    for entry in model.metadata_props:
-        if entry.key == edit.key:
-            entry.value = edit.value
-            return
-    model.metadata_props.add(key=edit.key, value=edit.value)
-
-
-def fix_size(graph: GraphProto, edit: FixSize) -> None:
-    """Write the size into the types of inputs.
-
-    What exporters call by the same name elsewhere need not be of the same size: there the name
-    stays, which says nothing.
-    """
-    for value in graph.input:
-        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
-            called = (dim.dim_param, f"{value.name}[{axis}]")
-            if edit.dimension in called and not dim.HasField("dim_value"):
-                dim.dim_value = edit.size
 
 
 class ProtoApplier:
@@ -308,57 +132,49 @@ class ProtoApplier:
                 self._apply_to_all(edit)
 
     def finish(self) -> None:
-        """Write the new order of nodes into every scope that gained or lost some.
+        """Write what came and went into every scope, where new nodes stand at their anchors.
 
         Bodies come before the graphs that hold them, whose nodes are copied with their bodies.
         """
         for scope in reversed(self._document.scopes.values()):
             if scope.rearranged:
-                rebuild(scope)
+                in_file = sorted(scope.nodes, key=lambda node: node.key)
+                ordered = [one.proto for node in in_file for one in scope.row(node)]
+                del scope.proto.node[:]
+                scope.proto.node.extend(ordered)
             if scope.dropped or scope.forgotten:
-                drop(scope)
+                _drop(scope)
 
     def _apply(self, edit: Edit, scope: Scope) -> None:
         match edit:
-            case SetAttribute(address, name, value):
-                set_attribute(self._find(address).proto, name, value)
-            case RemoveAttribute(address, name):
-                remove_attribute(self._find(address).proto, name)
+            case SetAttribute() | RemoveAttribute():
+                _write_attribute(self._find(edit.node).proto, edit)
             case SetInput(address, position, tensor):
-                self._set_input(scope, self._find(address), position, tensor)
+                _set_input(scope, self._find(address), position, tensor)
             case SetOutput(address, position, tensor):
-                self._set_output(scope, self._find(address), position, tensor)
+                _set_output(scope, self._find(address), position, tensor)
             case NewConstant() | GrownConstant() | ReshapedConstant():
                 self._new_constant(edit, scope)
             case InsertNode():
                 self._insert(edit, scope)
             case Resize():
-                resize(scope.proto, edit)
-            case _:
-                self._take_away(edit, scope)
-
-    def _take_away(self, edit: Edit, scope: Scope) -> None:
-        match edit:
+                _resize(scope.proto, edit)
             case ForgetType(_, tensor):
                 scope.forgotten.add(tensor)
             case RemoveConstant(_, tensor):
-                remove_constant(scope.owner(tensor) or scope, tensor)
-            case RemoveNode(address):
-                remove(scope, self._find(address))
+                _remove_constant(scope.owner(tensor) or scope, tensor)
             case RemoveUnused(address):
-                node = self._find(address)
-                is_read = any(scope.uses.get(name) for name in node.outputs if name)
-                if node.key not in scope.removed and not is_read:
-                    remove(scope, node)
+                _remove_unused(scope, self._find(address))
 
     def _apply_to_all(self, edit: Edit) -> None:
         """Edits of the whole model; functions are written out from the start."""
         model = self._document.model
         match edit:
             case FixSize():
-                fix_size(model.graph, edit)
-            case SetMetadata():
-                set_metadata(model, edit)
+                _fix_size(model.graph, edit)
+            case SetMetadata(key, value):
+                written = next((one for one in model.metadata_props if one.key == key), None)
+                (model.metadata_props.add(key=key) if written is None else written).value = value
             case MoveOpset(opset):
                 for entry in model.opset_import:
                     if entry.domain in PLAIN_DOMAINS:
@@ -367,62 +183,48 @@ class ProtoApplier:
                     scope.opset = opset
 
     def _find(self, address: Address) -> Node:
-        nodes = self._known(self._document.scopes[address.scope])
+        nodes = self._nodes_of(self._document.scopes[address.scope])
         if address.key not in nodes:
             raise InternalError(f"the script edits {address.label}, which is not there")
         return nodes[address.key]
 
-    def _known(self, scope: Scope) -> dict[int, Node]:
+    def _nodes_of(self, scope: Scope) -> dict[int, Node]:
         if scope.id not in self._nodes:
             self._nodes[scope.id] = {node.key: node for node in scope.ordered()}
         return self._nodes[scope.id]
 
-    def _set_input(self, scope: Scope, node: Node, position: int, tensor: str) -> None:
-        missing = position + 1 - len(node.inputs)
-        node.inputs += [""] * missing
-        node.proto.input.extend([""] * missing)
-        count_use(scope, node.inputs[position], -1)
-        count_use(scope, tensor, 1)
-        node.inputs[position] = tensor
-        node.proto.input[position] = tensor
-        while not tensor and node.inputs and not node.inputs[-1]:
-            node.inputs.pop()
-            node.proto.input.pop()
-
-    def _set_output(self, scope: Scope, node: Node, position: int, tensor: str) -> None:
-        if scope.producers.get(node.outputs[position]) is node:
-            scope.producers.pop(node.outputs[position])
-        node.outputs[position] = tensor
-        node.proto.output[position] = tensor
-        scope.producers[tensor] = node
-
     def _new_constant(self, edit: AnyConstant, scope: Scope) -> None:
-        if not isinstance(edit, NewConstant):
-            tensor = self._derived(edit, scope)
-        elif self._weights is None and prod(edit.dims) > MAX_CONSTANT:
-            tensor = constant_header(edit)
-        else:
-            tensor = numpy_helper.from_array(constant_array(edit), edit.name)
+        tensor = self._tensor(edit, scope)
         if not edit.as_node and isinstance(scope.proto, GraphProto):
             scope.next_key = max(scope.next_key, edit.key + 1)
             scope.proto.initializer.append(tensor)
             scope.initializers[edit.name] = scope.proto.initializer[-1]
-            if not isinstance(edit, NewConstant):
-                annotate_like(scope, edit)
             return
         tensor.ClearField("name")
         proto = helper.make_node("Constant", [], [edit.name], value=tensor)
         self._place(scope, edit.before.key, Node(edit.key, proto), behind=False)
 
-    def _derived(self, edit: Derived, scope: Scope) -> TensorProto:
+    def _tensor(self, edit: AnyConstant, scope: Scope) -> TensorProto:
+        """The constant; of one that nothing reads as numbers its type, shape and a fingerprint."""
+        header = TensorProto(name=edit.name, data_location=TensorProto.EXTERNAL)
+        if isinstance(edit, NewConstant):
+            if self._weights is not None or prod(edit.dims) <= MAX_CONSTANT:
+                return numpy_helper.from_array(constant_array(edit), edit.name)
+            header.doc_string, header.data_type = str(hash(edit.values)), dtype_code(edit.dtype)
+            header.dims.extend(edit.dims)
+            return header
         source = _constant(scope, edit.source)
         if self._weights is None:
-            return derived_header(edit, source)
+            header.data_type = source.data_type
+            header.dims.extend(_derived_dims(edit, tuple(source.dims)))
+            return header
         zero_point = None
         if isinstance(edit, GrownConstant) and edit.zero_point:
             zero_point = self._weights.array(_constant(scope, edit.zero_point))
         values = derived_array(edit, self._weights.array(source), zero_point)
-        return derived_proto(edit, source, values)
+        made = numpy_helper.from_array(values, edit.name)
+        made.data_type = source.data_type
+        return made
 
     def _insert(self, edit: InsertNode, scope: Scope) -> None:
         proto = NodeProto(
@@ -433,11 +235,11 @@ class ProtoApplier:
             output=edit.outputs,
         )
         for name, value in edit.attributes:
-            set_attribute(proto, name, value)
+            _write_attribute(proto, SetAttribute(edit.address, name, value))
         self._place(scope, edit.before.key, Node(edit.key, proto), behind=edit.behind)
 
     def _place(self, scope: Scope, near: int, node: Node, *, behind: bool) -> None:
-        self._known(scope)[node.key] = node
+        self._nodes_of(scope)[node.key] = node
         scope.next_key = max(scope.next_key, node.key + 1)
         anchor = scope.anchors.get(near, near)
         rows = scope.before, scope.behind
@@ -451,7 +253,7 @@ class ProtoApplier:
         for name in node.outputs:
             scope.producers[name] = node
         for name in node.inputs:
-            count_use(scope, name, 1)
+            _count_use(scope, name, 1)
 
 
 def _index(row: list[Node] | None, key: int) -> int | None:
@@ -468,3 +270,128 @@ def _constant(scope: Scope, name: str) -> TensorProto:
             tensor: TensorProto = attribute.t
             return tensor
     raise InternalError(f"'{name}' is no constant of the model")
+
+
+def _write_attribute(node: NodeProto, edit: SetAttribute | RemoveAttribute) -> None:
+    """Write an attribute where it stands, or behind the others; or take it away."""
+    if isinstance(edit, RemoveAttribute):
+        _take(node.attribute, {edit.name})
+        return
+    kind = AttributeProto.INTS if isinstance(edit.value, tuple) else None
+    made = helper.make_attribute(edit.name, edit.value, attr_type=kind)
+    written = next((one for one in node.attribute if one.name == edit.name), None)
+    (node.attribute.add() if written is None else written).CopyFrom(made)
+
+
+def _set_input(scope: Scope, node: Node, position: int, tensor: str) -> None:
+    missing = position + 1 - len(node.inputs)
+    node.inputs += [""] * missing
+    node.proto.input.extend([""] * missing)
+    _count_use(scope, node.inputs[position], -1)
+    _count_use(scope, tensor, 1)
+    node.inputs[position] = tensor
+    node.proto.input[position] = tensor
+    while not tensor and node.inputs and not node.inputs[-1]:
+        node.inputs.pop()
+        node.proto.input.pop()
+
+
+def _set_output(scope: Scope, node: Node, position: int, tensor: str) -> None:
+    if scope.producers.get(node.outputs[position]) is node:
+        scope.producers.pop(node.outputs[position])
+    node.outputs[position] = tensor
+    node.proto.output[position] = tensor
+    scope.producers[tensor] = node
+
+
+def _count_use(scope: Scope, name: str, change: int) -> None:
+    """Keep the count of readers of a tensor, wherever it is defined."""
+    if name:
+        owner = scope.owner(name) or scope
+        owner.uses[name] = owner.uses.get(name, 0) + change
+
+
+def _remove_unused(scope: Scope, node: Node) -> None:
+    """Remove a node of whose results nothing is read, unless others write it by now."""
+    own = [name for name in node.outputs if name and scope.producers.get(name) is node]
+    if node.key not in scope.removed and not any(scope.uses.get(name) for name in own):
+        _take_out(scope, node)
+        for name in node.inputs[1:]:
+            _remove_constant(scope, name)
+
+
+def _take_out(scope: Scope, node: Node) -> None:
+    scope.removed.add(node.key)
+    for name in node.outputs:
+        if scope.producers.get(name) is node:
+            scope.producers.pop(name)
+            scope.dropped.add(name)
+    for name in node.inputs:
+        _count_use(scope, name, -1)
+
+
+def _remove_constant(scope: Scope, name: str) -> None:
+    """Remove what nothing reads any more: a constant, or the arithmetic that made one."""
+    pending = [name]
+    while pending:
+        name = pending.pop()
+        if not name or scope.uses.get(name):
+            continue
+        maker = scope.producers.get(name)
+        if maker is not None and _is_arithmetic(maker):
+            if not any(scope.uses.get(output) for output in maker.outputs):
+                _take_out(scope, maker)
+                pending += maker.inputs
+        elif name in scope.initializers and name not in scope.input_places:
+            scope.initializers.pop(name)
+            scope.dropped.add(name)
+
+
+def _is_arithmetic(node: Node) -> bool:
+    known = node.op_type == "Constant" or node.op_type in FOLDABLE
+    return known and node.domain in PLAIN_DOMAINS
+
+
+def _drop(scope: Scope) -> None:
+    """Take constants, types and notes of removed tensors out of the file's lists.
+
+    The types of `forgotten` tensors go, whether these are still there or not.
+    """
+    gone = scope.dropped - scope.producers.keys()
+    if isinstance(scope.proto, GraphProto):
+        constants = scope.dropped - scope.initializers.keys()
+        _take(scope.proto.initializer, constants)
+        notes = scope.proto.quantization_annotation
+        _take(notes, gone & constants, lambda entry: entry.tensor_name)
+    _take(scope.proto.value_info, gone | scope.forgotten)
+
+
+def _take(
+    entries: MutableSequence[Any],
+    names: set[str],
+    name_of: Callable[[Any], str] = lambda entry: str(entry.name),
+) -> None:
+    """Take entries out of a list, keeping the order of the others."""
+    for index in reversed([at for at, entry in enumerate(entries) if name_of(entry) in names]):
+        del entries[index]
+
+
+def _resize(container: GraphProto | FunctionProto, edit: Resize) -> None:
+    """Write the dims of `edit` wherever the container states the tensor's type."""
+    outputs = container.output if isinstance(container, GraphProto) else ()
+    for value in (*container.value_info, *outputs):
+        if value.name == edit.tensor and value.type.HasField("tensor_type"):
+            write_sizes(value, edit.dims)
+
+
+def _fix_size(graph: GraphProto, edit: FixSize) -> None:
+    """Write the size into the types of inputs.
+
+    What exporters call by the same name elsewhere need not be of the same size: there the name
+    stays, which says nothing.
+    """
+    for value in graph.input:
+        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+            called = (dim.dim_param, f"{value.name}[{axis}]")
+            if edit.dimension in called and not dim.HasField("dim_value"):
+                dim.dim_value = edit.size

@@ -15,7 +15,6 @@ from onnxpad.model.editing.script import (
     NewConstant,
     RemoveAttribute,
     RemoveConstant,
-    RemoveNode,
     RemoveUnused,
     ReshapedConstant,
     Resize,
@@ -235,45 +234,28 @@ class _Emitter:
 
         def lead(source: str) -> list[Edit]:
             edits: list[Edit] = []
-            passed = 0
-            for passed, one in enumerate(way):
-                known = self._copied(one, source, anchor if passed < count else self._node)
-                if not known and passed >= count:
-                    break
-                if not known:
-                    edits.append(copy := self._copy_of(one, anchor, source))
-                    known = copy.outputs[0]
-                source = known
-            else:
-                passed = len(way)
-            kept = [*way[passed:], self._node]
-            position = data_position(self._context, kept[0]) if len(kept) > 1 else 0
-            edits.append(SetInput(self._at(kept[0]), position, source))
-            edits += [ForgetType(self._at(one), one.outputs[0]) for one in kept[:-1]]
-            return edits + [RemoveUnused(self._at(one)) for one in reversed(way[:passed])]
+            for one in way[:count]:
+                edits.append(copy := self._copy_of(one, anchor, source))
+                source = copy.outputs[0]
+            changed = [*way[count:], self._node]
+            position = data_position(self._context, changed[0]) if len(changed) > 1 else 0
+            edits.append(SetInput(self._at(changed[0]), position, source))
+            edits += [ForgetType(self._at(one), one.outputs[0]) for one in changed[:-1]]
+            return edits + [RemoveUnused(self._at(one)) for one in reversed(way[:count])]
 
         return self._at(anchor), lead
-
-    def _copied(self, one: Node, source: str, before: Node) -> str:
-        """The output of a copy of `one` that reads `source` and stands before a node, or ''."""
-        output = self._names.copies.get((self._scope.id, one.key, source), "")
-        known = self._scope.producers.get(output)
-        if known is None or source not in known.inputs:
-            return ""
-        return output if self._scope.stands_before(known, before) else ""
 
     def _copy_of(self, one: Node, before: Node, source: str) -> InsertNode:
         """The edit that makes a copy of `one` that reads `source`."""
         name = self._names.new(self._called(stem(one)))
         inputs = list(one.inputs)
         inputs[data_position(self._context, one)] = source
-        output = self._names.new(f"{name}_output")
-        self._names.copies[self._scope.id, one.key, source] = output
         attributes = tuple(
             (written, tuple(map(int, value)) if isinstance(value, tuple) else value)
             for written, value in self._context.attributes(one).items()
         )
-        address, key, outputs = self._at(before), next_key(self._scope), (output,)
+        outputs = (self._names.new(f"{name}_output"),)
+        address, key = self._at(before), next_key(self._scope)
         return InsertNode(
             address, key, one.op_type, name, tuple(inputs), outputs, attributes, one.domain
         )
@@ -292,7 +274,7 @@ class _Emitter:
             if behind:
                 anchor = insert.address
         if itself is None:
-            self.edits.append(RemoveNode(self._address))
+            self.edits.append(RemoveUnused(self._address))
             self._drop_parts()
         else:
             self._drop_unread(expansion.steps[itself])

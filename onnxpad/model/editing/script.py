@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Address, Node
-from onnxpad.model.graph.scopes import Document, Scope, quantisation_notes
+from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.padding.operators import FREE_INITIALIZERS, AttributeValue
 from onnxpad.reports import plain
 
@@ -111,12 +111,6 @@ class InsertNode(NamedTuple):
         return Address(self.before.scope, self.key, self.name)
 
 
-class RemoveNode(NamedTuple):
-    """Remove a node whose outputs others write by now, with the constants that only it reads."""
-
-    node: Address
-
-
 class RemoveConstant(NamedTuple):
     """Remove a constant that `reader` read, if nothing reads it any more."""
 
@@ -163,7 +157,7 @@ class MoveOpset(NamedTuple):
 
 
 class RemoveUnused(NamedTuple):
-    """Remove a node that nothing reads, with the constants that only it reads."""
+    """Remove a node that nothing reads or whose outputs others write, with its own constants."""
 
     node: Address
 
@@ -183,7 +177,6 @@ Edit: TypeAlias = (
     | GrownConstant
     | ReshapedConstant
     | InsertNode
-    | RemoveNode
     | RemoveUnused
     | RemoveConstant
     | ForgetType
@@ -222,16 +215,12 @@ def describe_edit(edit: Edit) -> str:
 
 
 class Names:
-    """Hands out names that no tensor and no node of the model has, nor anything said of one.
-
-    `copies` are the outputs of copied nodes by scope, node and what the copy reads.
-    """
+    """Hands out names that no tensor and no node of the model has, nor any type of one."""
 
     def __init__(self, document: Document) -> None:
         self._document = document
         self._taken: set[str] | None = None
         self._numbers: dict[str, int] = {}
-        self.copies: dict[tuple[str, int, str], str] = {}
 
     def new(self, wanted: str) -> str:
         """`wanted`, with a number where it is taken."""
@@ -272,6 +261,3 @@ def _all_names(document: Document) -> Iterator[str]:
             yield node.name
             yield from node.outputs
         yield from (value.name for value in scope.proto.value_info)
-        for entry in quantisation_notes(scope):
-            yield entry.tensor_name
-            yield from (pair.value for pair in entry.quant_parameter_tensor_names)

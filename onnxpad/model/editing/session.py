@@ -19,10 +19,10 @@ from onnxpad.model.editing.emit import emit
 from onnxpad.model.editing.script import Edit, ForgetType, Names
 from onnxpad.model.files.contents import is_standard
 from onnxpad.model.files.delivery import save, write_unchanged
-from onnxpad.model.files.onnx_file import Source
+from onnxpad.model.files.onnx_file import Source, completed
 from onnxpad.model.graph.broken import refuse_broken
 from onnxpad.model.graph.types import Type
-from onnxpad.model.opened import ModelOrGraph, Opened, proto_of, with_weights
+from onnxpad.model.opened import ModelOrGraph, Opened, proto_of
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
 from onnxpad.padding.expansion import Expansion
@@ -173,7 +173,8 @@ class Edited:
         if self.carried is not None:
             carried = self.carried
             return carried.back(proto_of(self.edited)) if self.changed else carried.original
-        return with_weights(self.edited, self.source)
+        edited = self.edited
+        return completed(edited, self.source) if isinstance(edited, ModelProto) else edited
 
     @property
     def unread(self) -> Any:  # noqa: ANN401 - as `model`, or what rooms of this package open
@@ -191,8 +192,9 @@ class Edited:
         """Write the model: byte for byte the input where nothing changed.
 
         External data stays where it is when the folder is the same, and is copied otherwise.
-        Raises RequestError where `path` is the input, which is overwritten `in_place` alone, and
-        ModelError where the target cannot be written; nothing half-written stays.
+        Raises RequestError where `path` is the file that the model was given as, which is
+        overwritten `in_place` alone, and ModelError where the target cannot be written; nothing
+        half-written stays.
         """
         if not in_place and _is_input(path, self.source):
             raise RequestError(

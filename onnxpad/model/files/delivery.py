@@ -27,7 +27,6 @@ from onnxpad.model.files.splicing import (
     Stretch,
     UnreadFile,
     joined,
-    size_of,
     write_all,
 )
 from onnxpad.verbs import is_path, refuse_unless
@@ -63,13 +62,13 @@ def write(model: ModelProto, path: AnyPath, *, source: Source | None = None) -> 
     searched, pieces = b"", list[Piece]()
     try:
         if source and source.left:
-            searched, pieces = source.parsed or b"", source.left.whole(model)
+            searched, pieces = source.light or b"", source.left.whole(model)
         else:
             searched = model.SerializeToString()
             pieces = [searched]
     except EncodeError as error:
         raise ModelError(f"cannot write '{path}': {error}; {TOO_LARGE}") from error
-    size = size_of(pieces)
+    size = sum(map(len, pieces))
     if size > LARGEST:
         raise ModelError(f"cannot write '{path}': {size} bytes; {TOO_LARGE}")
     files = data_files(model, searched, name=str(path))
@@ -78,20 +77,14 @@ def write(model: ModelProto, path: AnyPath, *, source: Source | None = None) -> 
 
 def write_unchanged(source: Source, path: AnyPath) -> None:
     """Write the bytes that were read, byte for byte, and external data; errors as of `write`."""
-    if source.data is None:
-        raise ModelError(
-            f"cannot write '{path}': a model made in memory has no original bytes; use write"
-        )
-    model, parsed = ModelProto(), source.parsed or b""
-    if b"location" in parsed:
-        model.ParseFromString(parsed)
+    parsed, data = source.parsed or b"", source.data or b""
+    model = ModelProto.FromString(parsed) if b"location" in parsed else ModelProto()
     files = data_files(model, parsed, name=str(path))
-    data = source.data
     whole = Stretch(data, 0, len(data)) if isinstance(data, UnreadFile) else data
     deliver([whole], files, path, origin=source.folder)
 
 
-def carry(
+def _carry(
     files: tuple[DataFile, ...], origin: Path, target: Path, together: Together, *, name: str
 ) -> None:
     """See to it that the data files of the model `name` stand beside `target`.
@@ -102,10 +95,9 @@ def carry(
     never overwritten. Raises ModelError where a data file cannot be used or copied, where the
     target is one of them, and where another file has the name of one.
     """
-    found = locate(files, origin, name=name)
     folder, real = target.parent.resolve(), target.resolve()
-    pairs = {target.parent / location: source for location, source in found.items()}
-    for destination, source in pairs.items():
+    for location, source in locate(files, origin, name=name).items():
+        destination = target.parent / location
         taken = destination.resolve()
         if real in (taken, *taken.parents) or is_same_file(source, target):
             raise ModelError(
@@ -144,25 +136,20 @@ def check_target(path: AnyPath) -> None:
     Raises ModelError where `path` is a folder, or permissions forbid it. Folders that are not there
     yet stand in nobody's way: `deliver` makes them.
     """
-    if is_standard(path):
+    if is_standard(path) or _is_stream(Path(path)):
         return
     told = f"cannot write '{path}'"
-    # A new file has nothing to look at; what else stops a look also stops writing.
-    with explained(told), contextlib.suppress(FileNotFoundError):
-        Path(path).stat()
-    if _is_stream(Path(path)):
-        return
-    target = Path(path).resolve()
-    if target.is_dir():
-        raise ModelError(f"{told}: it is a folder; name the file to write in it")
-    if target.exists() and not os.access(target, os.W_OK):
-        raise ModelError(f"{told}: it is write-protected; choose another name or allow writing")
     with explained(told):
+        # A new file has nothing to look at; what else stops a look also stops writing.
+        with contextlib.suppress(FileNotFoundError):
+            Path(path).stat()
+        target = Path(path).resolve()
+        if target.is_dir():
+            raise ModelError(f"{told}: it is a folder; name the file to write in it")
         folder = next((one for one in target.parents if one.is_dir()), target.parents[-1])
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise ModelError(
-            f"{told}: the folder '{folder}' is write-protected; write to another folder"
-        )
+    for place in (target, folder):
+        if place.exists() and not os.access(place, os.W_OK):
+            raise ModelError(f"{told}: '{place}' is write-protected; write to another folder")
 
 
 def deliver(
@@ -185,7 +172,7 @@ def deliver(
     with Together() as together:
         together.make_folders(target.resolve().parent)
         try:
-            carry(files, origin or target.parent, target, together, name=str(path))
+            _carry(files, origin or target.parent, target, together, name=str(path))
         except ModelError as error:
             if origin is not None:
                 raise
@@ -217,11 +204,10 @@ def _stream(data: Sequence[Piece], files: tuple[DataFile, ...], path: AnyPath) -
 
 def _is_stream(path: Path) -> bool:
     """Whether something stands there that cannot be replaced: a device, a pipe."""
-    try:
+    with contextlib.suppress(OSError, ValueError):  # what writing reports
         mode = path.stat().st_mode
-    except OSError:
-        return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+        return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+    return False
 
 
 def refuse_folder(folder: AnyPath, names: Collection[str] | None = None) -> None:
@@ -231,19 +217,16 @@ def refuse_folder(folder: AnyPath, names: Collection[str] | None = None) -> None
 
     Raises RequestError with the first file that is in the way.
     """
-    if is_standard(folder):
-        raise RequestError("several files do not fit into standard output: name a folder")
     target = Path(folder)
-    with explained(f"cannot read the folder '{folder}'"):
-        if target.exists() and not target.is_dir():
-            raise RequestError(f"'{folder}' is a file: name a folder, or remove it")
-        found = sorted(target.rglob("*")) if names is not None and target.is_dir() else []
-        for path in found:
-            if not path.is_dir() and path.relative_to(target).as_posix() not in (names or ()):
-                raise RequestError(
-                    f"'{folder}' holds '{path.relative_to(target)}', which is not written here: "
-                    "name a new folder, or remove it"
-                )
+    if is_standard(folder) or (target.exists() and not target.is_dir()):
+        raise RequestError(f"'{folder}' is no folder, and several files are written: name a folder")
+    for path in sorted(target.rglob("*")) if names is not None else ():
+        name = path.relative_to(target).as_posix()
+        if not path.is_dir() and name not in (names or ()):
+            raise RequestError(
+                f"'{folder}' holds '{name}', which is not written here: name a new folder, or "
+                "remove it"
+            )
 
 
 def write_folder(folder: AnyPath, files: Mapping[str, bytes]) -> None:
@@ -255,8 +238,8 @@ def write_folder(folder: AnyPath, files: Mapping[str, bytes]) -> None:
     refuse_folder(folder, files)
     with Together() as together:
         for name, content in files.items():
-            target = Path(folder) / name
-            together.make_folders(target.parent.absolute())
-            with together.create(target.absolute(), replace=True) as file:
+            target = Path(folder).absolute() / name
+            together.make_folders(target.parent)
+            with together.create(target, replace=True) as file:
                 file.write(content)
         together.commit()

@@ -6,35 +6,19 @@ where it was loaded from: `remember` notes it for the last ones that `load` gave
 
 import stat
 from collections import deque
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from collections.abc import Iterator
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import NamedTuple
 
-from onnx import (
-    AttributeProto,
-    FunctionProto,
-    GraphProto,
-    ModelProto,
-    NodeProto,
-    SparseTensorProto,
-    TensorProto,
-)
+from google.protobuf.message import Message  # type: ignore[import-untyped, unused-ignore]
+from onnx import AttributeProto, ModelProto, NodeProto, TensorProto, TypeProto
 
 from onnxpad.errors import ModelError
 from onnxpad.model.files.contents import explained
 
 OWN = "onnxpad.own"
 """The key of a reference to bytes of the model's own file (splicing.py), which is no other one."""
-_HOLDING = {
-    AttributeProto.TENSOR,
-    AttributeProto.TENSORS,
-    AttributeProto.SPARSE_TENSOR,
-    AttributeProto.SPARSE_TENSORS,
-    AttributeProto.GRAPH,
-    AttributeProto.GRAPHS,
-    AttributeProto.UNDEFINED,  # of old files, which leave the type out
-}
+_NO_TENSORS = {"ValueInfoProto", "StringStringEntryProto", TypeProto.__name__}
 
 
 class DataFile(NamedTuple):
@@ -59,9 +43,9 @@ def data_files(model: ModelProto, data: bytes, *, name: str) -> tuple[DataFile, 
     messages. Raises ModelError where a tensor's entry is not one: no location, a location that is
     absolute or goes upwards, an offset or length that is not a whole number from 0.
     """
-    owned = external_tensors(model) if b"location" in data else _external(model.graph.initializer)
+    holders = [model] if b"location" in data else model.graph.initializer
     files: dict[str, DataFile] = {}
-    for owner, tensor in owned:
+    for owner, tensor in (pair for holder in holders for pair in _external(holder)):
         found = _data_file(tensor, owner, name)
         known = files.get(found.location)
         if known is None or found.size > known.size:
@@ -121,40 +105,25 @@ def _located(file: DataFile, folder: Path, real: Path, name: str) -> Path:
 def _data_file(tensor: TensorProto, owner: str, name: str) -> DataFile:
     entries = {entry.key: entry.value for entry in tensor.external_data}
     location = entries.get("location", "")
-    wrong = _wrong_location(location)
-    if len(entries) < len(tensor.external_data):
-        wrong = "and gives an entry of it twice"
-    numbers = []
-    for key in ("offset", "length"):
-        text = entries.get(key, "0")
-        # 19 digits hold every file size; int() of a very long text raises, and int(' 1_0 ') is 10.
-        if not (text.isascii() and text.isdigit() and len(text) < 20):
-            wrong = f"with {key} {text[:40]!r}, which is not a whole number from 0"
-        numbers.append(0 if wrong else int(text))
-    if wrong:
+    numbers = [entries.get(key, "0") for key in ("offset", "length")]
+    # 19 digits hold every file size; int() of a very long text raises, and int(' 1_0 ') is 10.
+    is_plain = all(one.isascii() and one.isdigit() and len(one) < 20 for one in numbers)
+    if len(entries) < len(tensor.external_data) or not is_plain or not _is_below(location):
+        shown = ", ".join(f"{entry.key}={entry.value!r}"[:60] for entry in tensor.external_data)
         raise ModelError(
-            f"{name}: {owner} has external data at {location!r}, {wrong}; the location must be a "
-            "file in or below the model's folder: export the model again"
+            f"{name}: {owner} has external data at {shown or 'no location'}; it must be one file "
+            "in or below the model's folder, with whole numbers from 0: export the model again"
         )
-    return DataFile(location, sum(numbers), owner)
+    return DataFile(location, sum(map(int, numbers)), owner)
 
 
-def _wrong_location(location: str) -> str | None:
-    # protobuf hands over bytes where the text is not UTF-8.
-    if not isinstance(location, str):
-        return "which is not text"
-    if not location:
-        return "which is empty"
-    if "\0" in location:
-        return "which has a NUL character in it"
+def _is_below(location: object) -> bool:
+    """Whether this names a file in or below a folder, on any system."""
+    if not isinstance(location, str) or "\0" in location:  # bytes where the text is not UTF-8
+        return False
     windows = PureWindowsPath(location)
-    if windows.root or PurePath(location).drive:
-        return "an absolute path"
-    if ".." in windows.parts:
-        return "which goes upwards"
-    if not PurePosixPath(location).parts:
-        return "which is the folder itself"
-    return None
+    is_absolute = bool(windows.root or PurePath(location).drive)
+    return not is_absolute and ".." not in windows.parts and bool(PurePosixPath(location).parts)
 
 
 def is_own(tensor: TensorProto) -> bool:
@@ -164,44 +133,22 @@ def is_own(tensor: TensorProto) -> bool:
 
 def external_tensors(model: ModelProto) -> Iterator[tuple[str, TensorProto]]:
     """Every external tensor of the model, wherever it stands, behind what to call it."""
-    waiting: list[GraphProto | FunctionProto] = [model.graph, *model.functions]
-    for training in model.training_info:
-        waiting += [training.initialization, training.algorithm]
-    while waiting:
-        part = waiting.pop()
-        if isinstance(part, GraphProto):
-            yield from _external(part.initializer)
-            yield from _in_sparse(part.sparse_initializer)
-        given = () if isinstance(part, GraphProto) else part.attribute_proto
-        defaults = ((f"function '{part.name}'", one) for one in given)
-        for owner, one in chain(defaults, _attributes(part.node)):
-            label = f"attribute '{one.name}' of {owner}"
-            yield from _external((one.t, *one.tensors), label)
-            yield from _in_sparse((one.sparse_tensor, *one.sparse_tensors), label)
-            waiting += [one.g, *one.graphs] if one.HasField("g") else one.graphs
+    return _external(model)
 
 
-def _attributes(nodes: Iterable[NodeProto]) -> Iterator[tuple[str, AttributeProto]]:
-    """The attributes of nodes that may hold tensors, behind what to call the node."""
-    for node in nodes:
-        for one in node.attribute:
-            if one.type in _HOLDING:
-                # A name that is no text comes as bytes.
-                yield f"{node.op_type} '{node.name or next(iter(node.output), '')}'", one
-
-
-def _in_sparse(
-    sparse: Iterable[SparseTensorProto], owner: str = ""
-) -> Iterator[tuple[str, TensorProto]]:
-    for tensor in sparse:
-        label = owner or f"sparse tensor '{tensor.values.name}'"
-        yield from _external((tensor.values, tensor.indices), label)
-
-
-def _external(tensors: Iterable[TensorProto], owner: str = "") -> Iterator[tuple[str, TensorProto]]:
-    for tensor in tensors:
-        if tensor.data_location == TensorProto.EXTERNAL and not is_own(tensor):
-            yield owner or f"tensor '{tensor.name}'", tensor
+def _external(holder: Message, owner: str = "") -> Iterator[tuple[str, TensorProto]]:
+    if isinstance(holder, TensorProto):
+        if holder.data_location == TensorProto.EXTERNAL and not is_own(holder):
+            yield owner or f"tensor '{holder.name}'", holder
+        return
+    if isinstance(holder, NodeProto):
+        owner = f"{holder.op_type} '{holder.name or next(iter(holder.output), '')}'"
+    elif isinstance(holder, AttributeProto):
+        owner = f"attribute '{holder.name}' of {owner}"
+    for field, value in holder.ListFields():
+        if field.message_type is not None and field.message_type.name not in _NO_TENSORS:
+            for part in (value,) if isinstance(value, Message) else value:
+                yield from _external(part, owner)
 
 
 _LOADED: deque[tuple[ModelProto, Path]] = deque(maxlen=16)

@@ -25,60 +25,36 @@ from onnxpad.model.files.external import OWN, data_files, locate, remember
 from onnxpad.model.files.splicing import Original, UnreadFile, lighten, unread
 from onnxpad.verbs import is_path, refuse_unless
 
-_START = 4096
 LARGEST = 2**31 - 1  # bytes in one protobuf message
 TOO_LARGE = (
     "protobuf holds less than 2 GiB: keep the weights in external data "
     "(onnx.save(..., save_as_external_data=True))"
 )
 A_PATH = "the path of a file, or '-'"
-_FETCH_AGAIN = "export, download or copy it again"
-_AS_DATA = "name the .onnx file, and give arrays to validate or diagnose, with --data or --inputs"
-_SIGNATURES: tuple[tuple[int, bytes, str, str], ...] = (
-    (0, b"version https://git-lfs", "a Git LFS pointer, not the file itself", "run git lfs pull"),
-    (0, b"\x93NUMPY", "a NumPy array (.npy)", _AS_DATA),
-    (0, b"PK\x03\x04", "a zip archive (.npz, .pt, .keras)", f"export a model; {_AS_DATA}"),
-    (0, b"\x1f\x8b", "gzip data", "run gunzip on it first"),
-    (0, b"\x89HDF\r\n\x1a\n", "an HDF5 file", "export the Keras model to ONNX"),
-    (4, b"TFL3", "a TensorFlow Lite model", "convert it with tf2onnx"),
-    (4, b"ORTM", "an onnxruntime ORT-format model", "use the .onnx file it was made from"),
-    (8, b'{"', "a safetensors file", "export the model that uses these weights to ONNX"),
-    (0, b"\x80\x02", "a Python pickle", "export the PyTorch model to ONNX"),
-    (0, b"\x80\x04", "a Python pickle", "export the PyTorch model to ONNX"),
-    (0, b"{", "JSON text", "onnx.load(..., format='json') and onnx.save convert ONNX JSON"),
-    (0, b"[", "JSON text", "onnx.load(..., format='json') and onnx.save convert ONNX JSON"),
-    (0, b"<", "a web page or XML", "the download may have failed: fetch the .onnx file itself"),
-    (0, b"ir_version", "protobuf text", "onnx.load(..., format='textproto') and onnx.save it"),
-)
+_FETCH_AGAIN = "name the .onnx file, or export, download or copy it again"
+_BEGINNING = 16
+_POINTER = b"version https://git-lfs"
 
 
-def why_not_a_model(model: ModelProto, data: bytes) -> str | None:
-    """What is wrong with what was read from `data`, and what to try; None for an ONNX model.
+def _why_not_a_model(data: bytes, model: ModelProto | None) -> str:
+    """What is wrong with the bytes of a file, and what to try; '' for a whole ONNX model.
 
     onnx.proto: ir_version, graph and opset_import of a ModelProto are required.
     """
-    absent = [name for name in ("ir_version", "graph") if not model.HasField(name)]
-    absent += ["opset_import"] * (not model.opset_import)
     if not data:
         return f"the file is empty (0 bytes); {_FETCH_AGAIN}"
-    if absent and (foreign := _foreign(data[:_START])):
-        return foreign
-    if absent:
-        return (
-            f"not a whole ONNX model: it has no {', no '.join(absent)}; it is another protobuf "
-            f"message (a saved tensor?) or was cut short: name the .onnx file, or {_FETCH_AGAIN}"
-        )
-    return None
-
-
-def _foreign(start: bytes) -> str:
-    """What the data is instead of a model and what to try; '' where that cannot be told."""
-    for offset, magic, found, attempt in _SIGNATURES:
-        if start.startswith(magic, offset):
-            return f"not an ONNX model but {found}; {attempt}"
-    if not any(byte < 9 or 13 < byte < 32 for byte in start):
-        return "not an ONNX model but text; name the .onnx file"
-    return ""
+    if data.startswith(_POINTER):
+        return "not an ONNX model but a Git LFS pointer, not the file itself; run git lfs pull"
+    absent = ["nothing that protobuf reads (subgraphs nested too deep?)"]
+    if model is not None:
+        absent = [f"no {name}" for name in ("ir_version", "graph") if not model.HasField(name)]
+        absent += ["no opset_import"] * (not model.opset_import)
+    if not absent:
+        return ""
+    return (
+        f"not an ONNX model, or damaged or cut short: it begins with {data[:_BEGINNING]!r} and has "
+        f"{', '.join(absent)}; {_FETCH_AGAIN}"
+    )
 
 
 @dataclass(frozen=True)
@@ -165,13 +141,9 @@ def parse(data: bytes, *, name: str, folder: Path | None, is_light: bool = False
     model = ModelProto()
     try:
         model.ParseFromString(data)
-    except DecodeError as error:
-        wrong: str | None = _foreign(data[:_START]) or (
-            "not an ONNX model, or damaged, cut short, or with subgraphs nested deeper than "
-            f"protobuf reads ({error}); {_FETCH_AGAIN}"
-        )
-    else:
-        wrong = why_not_a_model(model, data)
+        wrong = _why_not_a_model(data, model)
+    except DecodeError:
+        wrong = _why_not_a_model(data, None)
     if not (wrong or is_light) and OWN.encode() in data:
         wrong = f"its tensors refer to bytes of the file itself ({OWN}); {_FETCH_AGAIN}"
     if wrong:

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 import tempfile
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -33,7 +33,6 @@ _SETTLED = 2.1
 LARGE = 1 << 16
 _VARINT, _BYTES = 0, 2
 _LENGTHS = {_VARINT: 0, 1: 8, _BYTES: 0, 5: 4}
-_READ = 1 << 20
 _HEADER = 20  # bytes of a tag and a size, at most
 _GRAPH, _INITIALIZER, _RAW = (number << 3 | _BYTES for number in (7, 5, 9))
 _CONTENT = {4, 5, 7, 9, 10, 11}  # float_data, int32_data, int64_data, raw, double, uint64
@@ -52,7 +51,7 @@ class UnreadFile:
     def __init__(self, descriptor: int, name: str) -> None:
         weakref.finalize(self, os.close, descriptor)
         self.descriptor, self.name = descriptor, name
-        self._opened = _state(descriptor)
+        self._opened = self._state()
         self._size = os.fstat(descriptor).st_size
         _open.add(self)
 
@@ -63,7 +62,7 @@ class UnreadFile:
         start, end, _ = part.indices(self._size)
         pieces: list[bytes] = []
         try:
-            while start < end and (piece := _read(self.descriptor, end - start, start)):
+            while start < end and (piece := os.pread(self.descriptor, end - start, start)):
                 pieces.append(piece)
                 start += len(piece)
         except OSError as error:
@@ -76,9 +75,13 @@ class UnreadFile:
     def __reduce__(self) -> tuple[Callable[[bytes, str], UnreadFile], tuple[bytes, str]]:
         return _of_bytes, (self[:], self.name)
 
+    def _state(self) -> tuple[int, ...]:
+        found = os.fstat(self.descriptor)
+        return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+
     def refuse_changed(self, *, complete: bool = True) -> None:
         """Raise ModelError where the file is not what it was when it was opened."""
-        if not complete or _state(self.descriptor) != self._opened:
+        if not complete or self._state() != self._opened:
             raise ModelError(
                 f"{self.name}: the file was changed while onnxpad worked on it, so nothing was "
                 "taken from it; try again when whatever writes to it has finished"
@@ -86,9 +89,7 @@ class UnreadFile:
 
     def blocks(self, tensor: TensorProto) -> Iterator[bytes]:
         """The raw data of a tensor that was left, piece by piece."""
-        begin, end = _place(tensor)
-        for start in range(begin, end, _READ):
-            yield self[start : min(start + _READ, end)]
+        return iter(Stretch(self, *_place(tensor)))
 
     def completed(self, tensor: TensorProto) -> TensorProto:
         """A tensor with its values, itself where it has them."""
@@ -108,23 +109,23 @@ class UnreadFile:
         view = memoryview(edited)
         graph = next(one for one in _fields(edited, 0, len(edited)) if one.tag == _GRAPH)
         pieces: list[Piece] = []
-        kept, tensors = graph.start, iter(model.graph.initializer)
+        begin, tensors = graph.start, iter(model.graph.initializer)
         for field in _fields(edited, graph.start, graph.end):
             if field.tag == _INITIALIZER and is_own(tensor := next(tensors)):
-                found = self._spliced(tensor)
-                pieces += [view[kept : field.begin], _header(_INITIALIZER, size_of(found)), *found]
-                kept = field.end
-        pieces.append(view[kept : graph.end])
-        header = _header(_GRAPH, size_of(pieces))
+                parts = self._spliced(tensor)
+                size = sum(map(len, parts))
+                pieces += [view[begin : field.begin], _header(_INITIALIZER, size), *parts]
+                begin = field.end
+        pieces.append(view[begin : graph.end])
+        header = _header(_GRAPH, sum(map(len, pieces)))
         return [view[: graph.begin], header, *pieces, view[graph.end :]]
 
     def _spliced(self, tensor: TensorProto) -> list[Piece]:
         """The message of a tensor around its raw data, fields in the order of their numbers."""
-        rest = _without_reference(tensor).SerializeToString()
-        behind = (one.begin for one in _fields(rest, 0, len(rest)) if one.tag > _RAW)
-        place, (start, end) = next(behind, len(rest)), _place(tensor)
-        stretch = Stretch(self, start, end)
-        return [rest[:place], _header(_RAW, end - start), stretch, rest[place:]]
+        message = _without_reference(tensor).SerializeToString()
+        behind = (one.begin for one in _fields(message, 0, len(message)) if one.tag > _RAW)
+        place, raw = next(behind, len(message)), Stretch(self, *_place(tensor))
+        return [message[:place], _header(_RAW, len(raw)), raw, message[place:]]
 
 
 def _of_bytes(data: bytes, name: str) -> UnreadFile:
@@ -135,12 +136,20 @@ def _of_bytes(data: bytes, name: str) -> UnreadFile:
         return UnreadFile(os.dup(file.fileno()), name)
 
 
-class Stretch(NamedTuple):
-    """The bytes of an unread file from `start` up to `end`."""
+@dataclass(frozen=True)
+class Stretch:
+    """The bytes of an unread file from `start` up to `end`, which come in blocks."""
 
     file: UnreadFile
     start: int
     end: int
+
+    def __len__(self) -> int:
+        return self.end - self.start
+
+    def __iter__(self) -> Iterator[bytes]:
+        for at in range(self.start, self.end, _PIECE):
+            yield self.file[at : min(at + _PIECE, self.end)]
 
 
 Original = bytes | UnreadFile
@@ -167,37 +176,17 @@ def unread(path: str | os.PathLike[str], most: int) -> UnreadFile | None:
     return None
 
 
-def size_of(pieces: Iterable[Piece]) -> int:
-    """The bytes of pieces together."""
-    return sum(one.end - one.start if isinstance(one, Stretch) else len(one) for one in pieces)
-
-
 def write_all(pieces: Iterable[Piece], target: BinaryIO) -> None:
     """Write pieces behind each other at the end of a file."""
     for piece in pieces:
-        if isinstance(piece, Stretch):
-            starts = range(piece.start, piece.end, _PIECE)
-            target.writelines(piece.file[at : min(at + _PIECE, piece.end)] for at in starts)
-        else:
-            target.write(piece)
+        target.writelines(piece if isinstance(piece, Stretch) else (piece,))
 
 
 def joined(pieces: Iterable[Piece]) -> bytes:
     """The bytes of pieces behind each other."""
     return b"".join(
-        one.file[one.start : one.end] if isinstance(one, Stretch) else one for one in pieces
+        block for piece in pieces for block in (piece if isinstance(piece, Stretch) else (piece,))
     )
-
-
-def _state(descriptor: int) -> tuple[int, int, int, int]:
-    found = os.fstat(descriptor)
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-
-
-def _read(descriptor: int, size: int, position: int) -> bytes:
-    if sys.platform == "win32":
-        raise NotImplementedError
-    return os.pread(descriptor, size, position)
 
 
 def lighten(file: UnreadFile) -> bytes | None:

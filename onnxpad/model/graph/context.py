@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -129,15 +129,6 @@ class Context:
         names = {True: "then_branch", False: "else_branch"}
         return None if holds is None else self.bodies.get((node.key, names[holds]))
 
-    @property
-    def is_run(self) -> bool:
-        """Whether this is the branch that an If runs, where that is known."""
-        holder = self.scope.holder
-        if self.outer is None or holder is None or holder.op_type != "If":
-            return False
-        body = self.outer.branch(holder)
-        return body is not None and body.scope is self.scope
-
     def constant_tensor(self, name: str) -> TensorProto | AttributeProto | None:
         """Where the value of a constant stands: an initializer or a Constant's attribute.
 
@@ -155,19 +146,6 @@ class Context:
                 return None
             context = context.outer
         return None
-
-
-def seen_in(document: Document, contexts: Sequence[Context]) -> list[Context]:
-    """The same readings of a model that is equal to theirs, in the same order."""
-    made: dict[int, Context] = {}
-    for one in contexts:
-        copy = made[id(one)] = Context(document, document.scopes[one.scope.id], one.folder)
-        copy.types, copy.chains = dict(one.types), dict(one.chains)
-        copy.folded = dict(one.folded)
-        if one.outer is not None:
-            copy.outer = made[id(one.outer)]
-            copy.outer.bodies |= {k: copy for k, body in one.outer.bodies.items() if body is one}
-    return list(made.values())
 
 
 def is_stored(context: Context, name: str) -> bool:

@@ -121,14 +121,6 @@ class Scope:
         rows = (self.row(self.nodes[anchor]) for anchor in sorted(anchors))
         return [node for row in rows for node in row if node.key in wanted]
 
-    def stands_before(self, one: Node, other: Node) -> bool:
-        """Whether `one` comes first in graph order."""
-        first, second = (self.anchors.get(node.key, node.key) for node in (one, other))
-        if first != second:
-            return self._places[first] < self._places[second]
-        row = self.row(self.nodes[self._places[first]])
-        return next(node.key for node in row if node.key in (one.key, other.key)) == one.key
-
     @cached_property
     def input_places(self) -> dict[str, int]:
         """The position of each input by its name."""

@@ -23,7 +23,7 @@ from onnxpad.model.shapes.shape_rules import (
     keep,
     quantize,
     scales_of,
-    slice_bounds,
+    slice_lists,
 )
 from onnxpad.padding.chain import Chain, PadStep
 from onnxpad.padding.effective_pads import output_sizes
@@ -260,7 +260,8 @@ def is_settled(context: Context, node: Node) -> bool:
         return False
     facts = NodeFacts(context, node)
     if node.op_type == "Slice":
-        return None not in slice_bounds(facts)
+        bounds = slice_lists(facts)[:2]
+        return all(isinstance(n, int) for one in bounds for n in one or (None,))
     return bool(scales_of(node.op_type, len(node.inputs), facts))
 
 

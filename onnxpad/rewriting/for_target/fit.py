@@ -19,19 +19,17 @@ from onnxpad.padding.chain import Mark
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost, work_of
-from onnxpad.rewriting.for_target.judge import Judge
+from onnxpad.rewriting.for_target.judge import Judge, Selected, verdicts
 from onnxpad.rewriting.for_target.plain_facts import judged_plain, plain_facts, unshaped
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
 from onnxpad.rewriting.for_target.requests import beyond_batch
-from onnxpad.rewriting.for_target.search import Planner, carry_out, unit_of
-from onnxpad.rewriting.for_target.verdicts import Selected, verdicts
-from onnxpad.rewriting.passes import all_passes, find_pass
+from onnxpad.rewriting.for_target.search import Planner, Unit, carry_out
+from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import Change, run
-from onnxpad.runtimes.conditions.plain_facts import CALLS, FACTS, UNSHAPED
+from onnxpad.runtimes.conditions.plain_facts import CALLS, UNSHAPED
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.installed import OnInstalled
 from onnxpad.runtimes.judge import judge_plain
-from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
 
 MAX_ROUNDS = 4
 _OLDEST = 7
@@ -44,20 +42,18 @@ Progress = Callable[[str, int, int], None]
 
 @reported(
     *("note", "unmeasured", "installed", "plans", "no_way", "cost", "opening"),
-    *("elsewhere as onnxruntime", "granted", "prepared"),
+    *("granted", "prepared"),
 )
 class Fitted(NamedTuple):
     """What was done for a target: `plans` that were carried out, and nodes with `no_way`.
 
-    `cost` is what the work of the whole model grew by, `opening` what a user can add to the
-    request for those without a way. `elsewhere` are nodes that the target takes as they are
-    now, and onnxruntime, which ran them before, computes wrongly or refuses. `granted` are nodes
-    of which nothing is known, where the user takes that for granted. `unmeasured` says
-    what is not known of the release that was asked for, `installed` what installed ones do
-    otherwise; `note` is both in words. `prepared` is what was done to the model as a whole, in
-    sentences, `kept` those of them that say what could not be, and `whole` names it. Of
-    `judged` nodes the target takes `taken` as they are now. `open_sizes` are those of the
-    model's inputs, each of which counts as 64 in what it costs.
+    `cost` is what the work of the whole model grew by, `opening` what a user can add to the request
+    for those without a way. `granted` are nodes of which nothing is known, where the user takes
+    that for granted. `unmeasured` says what is not known of the release that was asked for,
+    `installed` what installed ones do otherwise; `note` is both in words. `whole` is what was done
+    to the model as a whole, `prepared` that and what could not be done. Of `judged` nodes the
+    target takes `taken` as they are now. `open_sizes` are those of the model's inputs, each of
+    which counts as 64 in `cost`.
     """
 
     plans: tuple[NodeVerdict, ...]
@@ -65,12 +61,10 @@ class Fitted(NamedTuple):
     changes: tuple[Change, ...]
     cost: Cost
     opening: Opening = Opening()
-    elsewhere: tuple[NodeVerdict, ...] = ()
     granted: tuple[NodeVerdict, ...] = ()
     unmeasured: str = ""
     installed: tuple[OnInstalled, ...] = ()
     prepared: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
     judged: int = 0
     taken: int = 0
     open_sizes: tuple[str, ...] = ()
@@ -139,19 +133,10 @@ def fit(
     return _Fit(session, planner, selected, dims).done(earlier, progress)
 
 
-def may_prepare(survey: Survey, judge: Judge, found: Sequence[NodeVerdict], dims: Dims) -> bool:
-    """Whether something may be done to the whole model for nodes that the target does not take."""
-    rows = _in_the_way(survey, judge, [one for one in found if one.way])
-    asked = any(row.asks_for_opset or (row.asks_for_sizes and dims) for row in rows)
-    sites = survey.sites_at({one.node.id for one in found if one.way})
-    misdeclared = any(_is_misdeclared(site, judge) for site in sites)
-    return asked or misdeclared or any(one.op in FACTS and one.way for one in found)
-
-
 class _Fit:
-    """One model on its way: `_whole` names what was done to all of it, `_told` and `_kept` say it.
+    """One model on its way: `_whole` names what was done to all of it, `_kept` what was not.
 
-    `_plans` are the first ways of nodes, `_changes` those of passes.
+    `_plans` are the ways of nodes, `_changes` those of passes.
     """
 
     def __init__(
@@ -159,25 +144,24 @@ class _Fit:
     ) -> None:
         self._session, self._planner, self._selected = session, planner, selected
         self._dims, self._judge = dims, planner.judge
-        self._whole, self._told, self._kept = list[str](), list[str](), list[str]()
+        self._whole, self._kept = list[str](), list[str]()
         self._plans: dict[tuple[Address, str], NodeVerdict] = {}
         self._changes: list[Change] = []
         self._is_opset_tried = False
 
     def done(self, earlier: Sequence[Change], progress: Progress | None) -> Fitted:
-        session, judge = self._session, self._judge
+        session = self._session
         before = work_of(session.contexts)
         if self._dims is not None:
             self._prepare()
         for number in range(2 * MAX_ROUNDS):
             if progress and number < MAX_ROUNDS:
-                progress(f"planning for {judge.target.name}", number, MAX_ROUNDS)
+                progress(f"planning for {self._judge.target.name}", number, MAX_ROUNDS)
             judged = list(verdicts(session, self._planner, self._selected))
             left = [one for one in judged if one.way]
-            if self._writes(left):
-                continue
-            if self._dims is None or not left or not self._prepares_for(left, self._dims):
+            if not self._writes(left) and not self._prepares_for(left):
                 break
+        judge = self._judge
         if judge.live:  # what cannot pad is judged by the run of the whole model
             padded = {(site.address, site.chain.op.title) for site in session.sites_now()}
             judged = [one for one in judged if (one.node, one.op) in padded]
@@ -191,14 +175,13 @@ class _Fit:
         main = session.contexts[0]
         sizes = (size for name in main.scope.input_places for size in main.type_of(name).dims or ())
         return Fitted(
-            tuple(self._carried_out(failing)),
+            tuple(self._plans.values()),
             final,
             tuple(self._changes),
             work_of(session.contexts) - before,
             granted=tuple(granted) if judge.allows_unknown else (),
             unmeasured=judge.target.note,
-            prepared=(*self._told, *self._kept),
-            kept=tuple(self._kept),
+            prepared=(*self._whole, *self._kept),
             judged=len({one.node for one in judged} | failing),
             taken=sum(one.verdict == "takes" for one in judged if one.node not in failing),
             open_sizes=tuple(dict.fromkeys(show(one) for one in sizes if not isinstance(one, int))),
@@ -208,44 +191,21 @@ class _Fit:
     def _writes(self, left: Sequence[NodeVerdict]) -> bool:
         """Whether carrying out the plans of nodes changes something."""
         planned = [(one, one.way) for one in left if isinstance(one.way, PassPlan)]
-        self._plans |= {key: one for one in left if (key := (one.node, one.op)) not in self._plans}
-        # What else reads a Pad shows in the whole model alone, and is onnxruntime's business.
-        for alone in (False, True):
-            groups: dict[tuple[tuple[str, ...], bool], list[NodeId]] = {}
-            for one, way in planned:
-                groups.setdefault((way.passes, alone or way.alone), []).append(one.node.id)
-            changes: list[Change] = []
-            for (names, is_alone), ids in sorted(groups.items()):
-                sites = list(self._session.sites_at(ids))
-                units = [unit_of(site.context, site.node) for site in sites]
-                check = RuntimeCheck(self._judge.target if is_alone else None)
-                passes = [all_passes()[name] for name in names]
-                changes += carry_out(self._session, units, passes, check)
-            if changes:
-                for one, way in planned:
-                    gone = replace(way, alone=alone or way.alone)
-                    self._plans[one.node, one.op] = one._replace(way=gone)
-                self._changes += changes
-                return True
-        return False
-
-    def _carried_out(self, failing: set[Address]) -> Iterator[NodeVerdict]:
-        """Nodes with the way that was gone: their own, or that of a node beside them."""
-        rules: dict[Address, dict[str, None]] = {}
-        for change in self._changes:
-            rules.setdefault(change.node, {})[change.rule] = None
-        for one in self._plans.values():
-            if isinstance(one.way, PassPlan):
-                yield one
-            elif one.node in rules and one.node not in failing:
-                yield one._replace(way=PassPlan(tuple(rules[one.node]), Cost()))
+        groups: dict[tuple[str, ...], list[NodeId]] = {}
+        for one, way in planned:
+            groups.setdefault(way.passes, []).append(one.node.id)
+        changes: list[Change] = []
+        for names, ids in sorted(groups.items()):
+            sites = list(self._session.sites_at(ids))
+            units = [Unit.around(site.context, site.node) for site in sites]
+            changes += carry_out(self._session, units, [find_pass(name) for name in names])
+        self._changes += changes
+        if changes:
+            self._plans |= {(one.node, one.op): one for one, _ in planned}
+        return bool(changes)
 
     def _prepare(self) -> None:
-        """Before any search: what costs nothing, where it is in the way of any node.
-
-        Functions written out, shapes for results, as numbers known pads that the target wants so,
-        another opset.
-        """
+        """Before any search: what costs nothing, where it is in the way of any node."""
         session, judge = self._session, self._judge
         facts = plain_facts(session, judge.target, judge.live)
         calls = [node for _, node, name, _ in facts if name in CALLS and node.key < 0]
@@ -253,68 +213,65 @@ class _Fit:
             session.restate([WriteOut(tuple(dict.fromkeys(map(title_of, calls))))])
             self._whole.append("local functions written out")
         self._declare_shapes()
-        if self._planner.may_use("declared-shapes"):
-            self._mend_shapes()
-        if self._planner.may_use("static-pads"):
-            self._write_pads()
         failing = [site for site in session.sites_now() if judge.objects(judge.site(site))]
-        self._move_opset(_asking(failing, judge))
+        wrong = [one for one in failing if Mark.DECLARED_OTHERWISE in one.chain.around.marks]
+        if self._run("declared-shapes", {one.address for one in wrong}):
+            self._name_shapes([one.node.outputs[0] for one in wrong])
+        facts = plain_facts(session, judge.target, judge.live)
+        met = {(context.scope.id, node.key) for context, node, *_ in facts}
+        pads = {site.address for site in (_pads(session) if met else ()) if met & _makers(site)}
+        if changes := self._run("static-pads", pads):
+            named = ", ".join(repr(change.node.label) for change in changes)
+            self._whole.append(f"the pads of {named} as numbers")
+        failing = [site for site in session.sites_now() if judge.objects(judge.site(site))]
+        self._move_opset(_rows(failing, judge))
 
-    def _prepares_for(self, left: Sequence[NodeVerdict], dims: Dims) -> bool:
+    def _prepares_for(self, left: Sequence[NodeVerdict]) -> bool:
         """Behind a search: for the nodes that have no way, and what is nearest to one."""
+        if self._dims is None or not left:
+            return False
         before = len(self._whole)
-        rows = _in_the_way(self._session, self._judge, left)
-        numbers = {name: size for name, size in dims.items() if isinstance(size, int)}
-        told = ", ".join(f"{name}={size}" for name, size in numbers.items())
-        said = f"inputs of {told}"
-        if told and said not in self._whole and any(row.asks_for_sizes for row in rows):
+        rows = _rows(self._session.sites_at({one.node.id for one in left}), self._judge)
+        nearest = [one.way.remaining for one in left if isinstance(one.way, NoWay)]
+        rows += [row for each in nearest for one in each for row in one.judgement.rows]
+        numbers = {name: size for name, size in self._dims.items() if isinstance(size, int)}
+        inputs = "inputs of " + ", ".join(f"{name}={size}" for name, size in numbers.items())
+        asks_for_sizes = any(row.asks_for_sizes for row in rows)
+        if numbers and inputs not in self._whole and asks_for_sizes:
             self._session.restate([FixSize(name, size) for name, size in numbers.items()])
-            self._whole.append(said)
-            self._told.append(f"the sizes of --dim are written into the model: {told}")
-            rest = {name: fact for name, fact in dims.items() if name not in numbers}
-            known = beyond_batch(self._session.document.model, rest)
-            self._planner = self._planner.knowing(assumes_sizes=bool(known))
+            self._whole.append(inputs)
+            facts = {name: fact for name, fact in self._dims.items() if name not in numbers}
+            others = beyond_batch(self._session.document.model, facts)
+            self._planner = self._planner.knowing(assumes_sizes=bool(others))
             self._judge = self._planner.judge
         self._move_opset(rows)
         return len(self._whole) > before
+
+    def _run(self, name: str, nodes: Collection[Address]) -> Sequence[Change]:
+        """The changes of one pass at these nodes, unless the user left it out."""
+        if not self._planner.may_use(name):
+            return ()
+        changes = run(self._session, [find_pass(name)], nodes.__contains__).changes
+        self._changes += changes
+        return changes
 
     def _declare_shapes(self) -> None:
         session = self._session
         unclear = plain_facts(session, self._judge.target, self._judge.live, UNSHAPED)
         met = {context.scope.id: context for context, *_ in unclear}
-        known = inferred_sizes(session.document) if met else {}
+        inferred = inferred_sizes(session.document) if met else {}
         edits = [
             Resize(Address(scope, -1, name), name, sizes)
             for scope, context in met.items()
             for name in sorted(unshaped(context) - context.scope.input_places.keys())
-            if (sizes := known.get(scope, {}).get(name)) is not None
+            if (sizes := inferred.get(scope, {}).get(name)) is not None
         ]
         session.restate(edits)
         if edits:
-            shapes = f"the shapes of {', '.join(sorted({repr(edit.tensor) for edit in edits}))}"
-            self._whole.append(shapes)
-            self._told.append(f"{shapes} are declared: it stops at results without one")
+            self._name_shapes([edit.tensor for edit in edits])
 
-    def _mend_shapes(self) -> None:
-        sites = [one for one in self._session.sites_now() if _is_misdeclared(one, self._judge)]
-        chosen = {one.address for one in sites}
-        changes = run(self._session, [find_pass("declared-shapes")], chosen.__contains__).changes
-        self._changes += changes
-        if changes:
-            shapes = f"the shapes of {', '.join(repr(one.node.outputs[0]) for one in sites)}"
-            self._whole.append(shapes)
-            self._told.append(f"{shapes} are declared as they are")
-
-    def _write_pads(self) -> None:
-        facts = plain_facts(self._session, self._judge.target, self._judge.live)
-        met = {(context.scope.id, node.key) for context, node, *_ in facts}
-        pads = {one.address for one in (_pads(self._session) if met else ()) if met & _makers(one)}
-        changes = run(self._session, [find_pass("static-pads")], pads.__contains__).changes
-        self._changes += changes
-        if changes:
-            pads_of = f"the pads of {', '.join(repr(change.node.label) for change in changes)}"
-            self._whole.append(f"{pads_of} as numbers")
-            self._told.append(f"{pads_of} are numbers now: it stops at what computed them")
+    def _name_shapes(self, tensors: Iterable[str]) -> None:
+        self._whole.append(f"the shapes of {', '.join(sorted(set(map(repr, tensors))))} declared")
 
     def _move_opset(self, rows: Iterable[Row]) -> None:
         if self._is_opset_tried or not any(row.asks_for_opset for row in rows):
@@ -331,16 +288,9 @@ class _Fit:
             self._changes += changes
             session.restate(edits)
             self._whole.append(f"opset {opset} instead of {now}")
-            self._told.append(f"the model is of opset {opset} now, and was of {now}")
             return
         if reason:
             self._kept.append(f"the model stays of opset {now}: {reason}")
-
-
-def _is_misdeclared(site: Site, judge: Judge) -> bool:
-    """Whether the target stops at a wrong shape that the file declares."""
-    marks = site.chain.around.marks
-    return Mark.DECLARED_OTHERWISE in marks and judge.objects(judge.site(site))
 
 
 def _pads(survey: Survey) -> list[Site]:
@@ -371,31 +321,20 @@ def _makers(site: Site) -> set[NodeId]:
     return makers
 
 
-def _asking(sites: Iterable[Site], judge: Judge) -> Iterator[Row]:
-    """Rows against padded nodes for the model's opset, or for sizes that its file leaves open."""
-    for chain in dict.fromkeys(site.chain for site in sites):
-        rows = judge.rows(chain)
-        yield from (row for row in rows if row.asks_for_opset or row.asks_for_sizes)
-
-
-def _in_the_way(survey: Survey, judge: Judge, left: Sequence[NodeVerdict]) -> list[Row]:
-    """Rows in the way of nodes that have no way, and of what is nearest to one."""
-    rows = list(_asking(survey.sites_at({one.node.id for one in left}), judge))
-    for one in left:
-        nearest = one.way.remaining if isinstance(one.way, NoWay) else ()
-        rows += [row for obstacle in nearest for row in obstacle.judgement.rows]
-    return rows
+def _rows(sites: Iterable[Site], judge: Judge) -> list[Row]:
+    """Rows against padded nodes."""
+    return [row for chain in {site.chain for site in sites} for row in judge.rows(chain)]
 
 
 def _better(survey: Survey, judge: Judge, now: int) -> list[int]:
     """Opsets in which fewer operators are in the way than now, or of those passes write."""
-    chains = list(dict.fromkeys(site.chain for site in survey.sites_now()))
+    chains = {site.chain for site in survey.sites_now()}
 
     def objections(opset: int) -> tuple[int, int]:
         seen = (replace(chain, opset=opset) for chain in chains)
         plain = (judge_plain(judge.target, one, opset) for one in _COMPANIONS)
-        against = sum(len(judge.rows(chain, by_opset=True)) for chain in seen)
-        return against, sum(one.answer.fails for one in plain)
+        rows = (row for chain in seen for row in judge.rows(chain) if row.asks_for_opset)
+        return sum(1 for _ in rows), sum(one.answer.fails for one in plain)
 
     costs = {one: objections(one) for one in range(_OLDEST, NEWEST + 1)}
     best = sorted(costs, key=lambda one: (*costs[one], abs(one - now)))[:_MOST_TRIALS]

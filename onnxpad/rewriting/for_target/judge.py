@@ -1,25 +1,45 @@
-"""What a target says of a node: its table, which costs microseconds, and then a run of it."""
+"""What a target does with the nodes of a model: by its table, and then by a run of it."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.graph.nodes import NodeId
+from onnxpad.model.graph.broken import title_of, undefined_operators
+from onnxpad.model.graph.nodes import Address, Node, NodeId
+from onnxpad.model.graph.scopes import Scope, address_of
 from onnxpad.model.reading.by_the_text import objection
-from onnxpad.model.reading.survey import Site
+from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain
-from onnxpad.rewriting.for_target.plain_facts import judged_plain
-from onnxpad.rewriting.for_target.report import Obstacle
+from onnxpad.padding.forms import Form, forms_of
+from onnxpad.rewriting.for_target.plain_facts import (
+    judged_plain,
+    name_of,
+    plain_facts,
+    written_padding,
+)
+from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Obstacle
+from onnxpad.runtimes.conditions.plain_facts import FACTS
 from onnxpad.runtimes.conditions.rows import Answer, Row, every
-from onnxpad.runtimes.judge import Judgement, checks_the_text, judge, judge_illegal
+from onnxpad.runtimes.installed import OnInstalled, otherwise_installed
+from onnxpad.runtimes.judge import (
+    Judgement,
+    checks_the_text,
+    judge,
+    judge_illegal,
+    judge_plain,
+    judge_undefined,
+)
 from onnxpad.runtimes.targets import Target, find_target
 
 if TYPE_CHECKING:
     from onnxpad.probing.live import Live
+    from onnxpad.rewriting.for_target.search import Planner
+
+Selected = Callable[[Address], bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +68,10 @@ class Judge:
     def tabled(self) -> Judge | None:
         """The judge of those parts of the target that no runtime answers for; None for none."""
         parts = self.target.parts or (self.target,)
-        left = [one for one in parts if self.live and not self.live.answers(one)]
+        left = tuple(one for one in parts if self.live and not self.live.answers(one))
         if not left:
             return None
-        return self.of(left[0] if len(left) == 1 else replace(self.target, parts=tuple(left)))
+        return self.of(left[0] if len(left) == 1 else replace(self.target, parts=left))
 
     @cached_property
     def _facts(self) -> Target:
@@ -70,11 +90,9 @@ class Judge:
             return chain
         return replace(chain, read_as=chain.read_as._replace(assumes_sizes=True))
 
-    def rows(self, chain: Chain, *, by_opset: bool = False) -> list[Row]:
-        """The rows against a chain that hold; of those for its opset alone where `by_opset`."""
-        seen = self._seen(chain)
-        about = self.target.about(chain.op.title)
-        rows = (row for row in about if row.asks_for_opset or not by_opset)
+    def rows(self, chain: Chain) -> list[Row]:
+        """The rows against a chain that hold."""
+        seen, rows = self._seen(chain), self.target.about(chain.op.title)
         return [row for row in rows if self.counts(row.answer) and every(row.when, seen)]
 
     def counts(self, answer: Answer) -> bool:
@@ -102,13 +120,13 @@ class Judge:
         chain = site.chain
         if id(chain) not in self._known:  # chains that are one object, once
             self._known[id(chain)] = (chain, judge(self._facts, self._seen(chain)))
-        judged = self._known[id(chain)][1]
-        if judged.answer.fails or not self._checks_the_text:
-            return judged
-        said, trouble = objection(site.context, site.node), chain.trouble
-        if not said:
-            return judged
-        reason = trouble.reason if trouble and trouble.illegal else said
+        judgement = self._known[id(chain)][1]
+        if judgement.answer.fails or not self._checks_the_text:
+            return judgement
+        reason, trouble = objection(site.context, site.node), chain.trouble
+        if not reason:
+            return judgement
+        reason = trouble.reason if trouble and trouble.illegal else reason
         return judge_illegal(self._facts, self._seen(chain), reason)
 
     def left(
@@ -119,9 +137,70 @@ class Judge:
         A live judge runs the plain ones together with what is padded.
         """
         for site in session.sites_now():
-            if site.address.id not in tolerated and self.objects(judged := self.table(site)):
-                yield Obstacle(site.address.id, site.address.label, site.chain.op.title, judged)
-        plain = () if self.live else made
-        for node_id, name, op, judged in judged_plain(session, plain, self.target):
-            if self.objects(judged):
-                yield Obstacle(node_id, name, op, judged)
+            id_, label, op = site.address.id, site.address.label, site.chain.op.title
+            if id_ not in tolerated and self.objects(judgement := self.table(site)):
+                yield Obstacle(id_, label, op, judgement)
+        for plain in judged_plain(session, () if self.live else made, self.target):
+            if self.objects(plain[-1]):
+                yield Obstacle(*plain)
+
+
+def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[NodeVerdict]:
+    """Every padded node in graph order; those that the target does not take come with a way.
+
+    Behind them Concats that pad with a block of constants, what the target stops at wherever it
+    stands, such as If, and operators that ONNX does not define: for them there is no way but
+    another pass, or another model.
+    """
+    for address, op, judgement, site in judged(survey, planner.judge, selected):
+        way = None
+        if op in FACTS or planner.judge.objects(judgement):
+            way = planner.plan(site.context, site.node) if site else NoWay((), ())
+        yield NodeVerdict(address, op, judgement, way)
+
+
+def judged(
+    survey: Survey, judge: Judge, selected: Selected
+) -> Iterator[tuple[Address, str, Judgement, Site | None]]:
+    """The same nodes with what the target does with them, and none of the ways around that."""
+    for site in survey.sites_now():
+        if selected(site.address):
+            yield site.address, site.chain.op.title, judge.site(site), site
+    seen: set[tuple[Address, str]] = set()
+    for scope, node, op, judgement in _plain(survey, judge):
+        address = address_of(scope, node)
+        if (address, op) not in seen and selected(address):
+            seen.add((address, op))
+            yield address, op, judgement, None
+
+
+def _plain(survey: Survey, judge: Judge) -> Iterator[tuple[Scope, Node, str, Judgement]]:
+    """What else there is to say: of Concats that pad, plain facts, and unknown operators."""
+    target = judge.target
+    for context, node, name in written_padding(survey):
+        yield context.scope, node, "Concat", judge_plain(target, name, context.scope.opset)
+    for site in survey.compounds():
+        scope = site.context.scope
+        judgement = judge_plain(target, name_of(site.context, site.node), scope.opset)
+        if Form.JOINED in forms_of(site.chain) and judgement.answer.fails:
+            yield scope, site.node, "Concat", judgement
+    for context, node, name, judgement in plain_facts(survey, target, judge.live):
+        yield context.scope, node, name, judgement
+    for scope, node in undefined_operators(survey.document):
+        if undefined := judge_undefined(target, title_of(node), scope.opset):
+            yield scope, node, title_of(node), undefined
+
+
+def on_installed(survey: Survey, judge: Judge, selected: Selected) -> Iterator[OnInstalled]:
+    """What installed releases of the target do with the nodes as they are, where it is otherwise.
+
+    As `inspect` says it: of the newest release, where none was asked for.
+    """
+    for target in judge.target.parts or (judge.target,):
+        if installed := otherwise_installed(target.name):
+            here, there = (
+                [answer.answer for *_, answer, _ in judged(survey, judge.of(one), selected)]
+                for one in (target, installed.target)
+            )
+            if there != here:
+                yield installed.doing(there)

@@ -5,7 +5,7 @@ It is tried as a user would: the model is rewritten with them, and what is left 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from math import lcm
 from typing import TYPE_CHECKING
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 from onnxpad.geometry.size import Symbol
 from onnxpad.geometry.size_fact import Told
 from onnxpad.model.graph.nodes import Address
-from onnxpad.model.reading.divisors import settling_facts, strengthened, with_facts
+from onnxpad.model.reading.divisors import settling_facts, strengthened
 from onnxpad.model.reading.survey import Survey
-from onnxpad.padding.chain import Chain, Skip
+from onnxpad.padding.chain import Skip
 from onnxpad.padding.effective_pads import effective_pads, settling
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 DimFacts = dict[str, Told]
 Try = Callable[[DimFacts], "Fitted | None"]
 """A rewrite with these facts as well; None where they contradict the model."""
-_ROUNDS = 4
 
 
 def opening(survey: Survey, judged: Sequence[NodeVerdict], trying: Try) -> Opening:
@@ -36,10 +35,9 @@ def opening(survey: Survey, judged: Sequence[NodeVerdict], trying: Try) -> Openi
     without = [one for one in judged if isinstance(one.way, NoWay)]
     stuck = {one.node for one in without}
     hopeful = {one.node for one in without if _may_hang_on_sizes(one)}
-    batches = {batch.name for one in without for batch in one.open_batches if one.node in hopeful}
     best = Opening(len(stuck), granted=sum(one.waits_for_knowledge for one in without))
     known = list[DimFacts]()
-    for facts in _candidates(survey, hopeful, batches) if hopeful else ():
+    for facts in _candidates(survey, hopeful) if hopeful else ():
         if not facts or facts in known:
             continue
         known.append(facts)
@@ -64,17 +62,18 @@ def _may_hang_on_sizes(verdict: NodeVerdict) -> bool:
     return not (verdict.brought_by or judgement.is_blanket or is_untested)
 
 
-def _candidates(
-    survey: Survey, nodes: Collection[Address], asked: Collection[str]
-) -> Iterator[DimFacts]:
-    """Facts about dimensions, those that say least first.
-
-    Batches that are asked for; what the padding hangs on as well; every batch; numbers.
-    """
+def _candidates(survey: Survey, nodes: Collection[Address]) -> Iterator[DimFacts]:
+    """Facts about dimensions: what the padding hangs on; batches of 1; both; numbers."""
     main = survey.contexts[0]
-    divisors, batches, known = _settled_sizes(survey, nodes)
-    rests = batches | strengthened(survey.facts, divisors)
-    chains = _chains(known, nodes)
+    chains = [site.chain for site in survey.sites_now() if site.address in nodes]
+    pads = [effective_pads(chain) for chain in chains]
+    facts, _ = settling([one for one in pads if isinstance(one, Skip)])
+    settled = settling_facts(survey)
+    divisors: dict[str, int] = {}
+    for name, fact in (*facts, *(settled.facts if settled else ())):
+        divisors[name] = lcm(divisors.get(name, 1), fact.divisor or 1)
+    ones = {name: fact.rest for name, fact in facts if not fact.divisor}
+    rests = ones | strengthened(survey.facts, divisors)
     shapes = [main.type_of(name).dims or () for name in main.scope.input_places]
     batch: DimFacts = {
         size.root: 1
@@ -83,48 +82,10 @@ def _candidates(
         if isinstance(size, Symbol) and size.root and size.root not in rests
         if size.divisor == 1 and not size.offset
     }
-    first: DimFacts = {name: 1 for name in batch if name in asked}
-    yield from (first, first | rests, batch | rests)
+    yield from (rests, batch, batch | rests)
     numbers: DimFacts = {}
     for axis, size in (pair for shape in shapes for pair in enumerate(shape)):
         if isinstance(size, Symbol) and size.root and (axis or size.root in batch):
             known_of = size.stated.stronger(divisors.get(size.root, 1))
             numbers[size.root] = replace(known_of, is_batch=size.stated.is_batch).example
     yield numbers | batch
-
-
-def _settled_sizes(
-    survey: Survey, nodes: Collection[Address]
-) -> tuple[dict[str, int], DimFacts, Survey]:
-    """What makes the pads of these nodes known: divisors, batches of 1, and the model read so.
-
-    Where some are known, the sizes behind them are, and pads that hang on these may ask for more.
-    """
-    divisors: dict[str, int] = {}
-    batches: DimFacts = {}
-    known = survey
-    for _ in range(_ROUNDS):
-        pads = [effective_pads(chain) for chain in _chains(known, nodes)]
-        rests, _ = settling([one for one in pads if isinstance(one, Skip)])
-        settled = settling_facts(known)
-        rests += settled.facts if settled else ()
-        asked = {name: fact.rest for name, fact in rests if not fact.divisor} | batches
-        stronger = [(name, fact.divisor) for name, fact in rests if fact.divisor]
-        joined = _joined((*divisors.items(), *stronger))
-        read = with_facts(survey, asked | strengthened(survey.facts, joined))
-        if (joined, asked) == (divisors, batches) or read is None:
-            break
-        divisors, batches, known = joined, asked, read
-    return divisors, batches, known
-
-
-def _chains(survey: Survey, nodes: Collection[Address]) -> list[Chain]:
-    return [site.chain for site in survey.sites_now() if site.address in nodes]
-
-
-def _joined(moduli: Iterable[tuple[str, int]]) -> dict[str, int]:
-    """What all divisors of a size divide."""
-    joined: dict[str, int] = {}
-    for root, modulus in moduli:
-        joined[root] = lcm(joined.get(root, 1), modulus)
-    return joined

@@ -1,7 +1,4 @@
-"""What users say about targets and passes, checked and made into a planner.
-
-Who names a framework as a target is told what is meant.
-"""
+"""What users say about targets and passes, checked and made into a planner."""
 
 from __future__ import annotations
 
@@ -9,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from onnxpad.errors import RequestError, either
+from onnxpad.errors import RequestError
 from onnxpad.model.opened import Model
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.runtimes.own_targets import Asking, TargetName, target_names
-from onnxpad.runtimes.targets import Target, all_targets, find_target, find_targets
+from onnxpad.runtimes.targets import Target, find_target, find_targets
 
 if TYPE_CHECKING:
     from onnxpad.probing.live import Live
@@ -24,8 +21,8 @@ TargetNames = TargetName | Sequence[TargetName] | None
 ALL = "all"
 """What stands for every target where nothing is written."""
 _ALL_IS_FOR_INSPECT = (
-    "target 'all' is for inspect alone, which says what each runtime does; name the runtimes that "
-    "are to take the model, or 'portable' for what the measured ones have in common"
+    "target 'all' is for inspect alone; name the runtimes that are to take the model, or "
+    "'portable' for what the measured ones have in common"
 )
 
 
@@ -121,17 +118,10 @@ class ByTarget(dict[str, Any]):
 
 
 def target_asked(name: TargetName) -> Target:
-    """As `find_target`; the RequestError about a framework's name says what there is of it."""
-    try:
-        return find_target(name)
-    except RequestError:
-        if not isinstance(name, str):
-            raise
-        if name == ALL:
-            raise RequestError(_ALL_IS_FOR_INSPECT) from None
-        if meant := _of_framework(name.partition("@")[0]):
-            raise RequestError(f"no target is called '{name}', {meant}") from None
-        raise
+    """As `find_target`; a RequestError that says what 'all' is for."""
+    if name == ALL:
+        raise RequestError(_ALL_IS_FOR_INSPECT)
+    return find_target(name)
 
 
 def targets_asked(names: TargetName | Sequence[TargetName]) -> Target:
@@ -140,22 +130,3 @@ def targets_asked(names: TargetName | Sequence[TargetName]) -> Target:
     for name in asked:
         target_asked(name)
     return find_targets(asked)
-
-
-def _of_framework(name: str) -> str:
-    """What a framework is to a runtime: one loads models into it, or its padding can be written.
-
-    '' where no framework has that name.
-    """
-    from onnxpad.frameworks.conventions import find_convention
-
-    try:
-        known = find_convention(name)
-    except RequestError:
-        return ""
-    moved = f"'onnxpad retarget MODEL --to {known.name} -o OUT' makes a model pad as it does"
-    into = [one.name for one in all_targets().values() if known.name in one.frameworks]
-    if not into:
-        return f"which is a framework's convention and no runtime: {moved}"
-    loads = "loads" if len(into) == 1 else "load"
-    return f"which is a framework: {either(into)} {loads} models into it, and {moved}"

@@ -1,8 +1,8 @@
 """The search for a way to write a node that a target takes: a list of passes, tried in its order.
 
-They are tried on a small model cut out around the node: each alone, then each with another one
-behind it, then the nearest of these with a third. The first that leaves
-nothing is the way. Whether something is left says the judge: its table, or a run of the candidate.
+They are tried on a small model cut out around the node: each alone, then each behind the nearest
+of these, and once more. The first that leaves nothing is the way. Whether something is left says
+the judge: its table, or a run of the candidate.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import NamedTuple
 
 from onnxpad.model.editing.session import EditSession
@@ -25,8 +24,6 @@ from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.rewriting.for_target.report import NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.passes import Pass, all_passes
 from onnxpad.rewriting.pipeline import Change, inserted_by, run, would_change
-from onnxpad.runtimes.conditions.rows import Row
-from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
 
 FREE = (
     *("absorb-pad", "written-defaults", "plain-transpose", "floor-pool", "auto-pads", "all-axes"),
@@ -39,9 +36,9 @@ CHEAP = (
     *("odd-kernels", "slice-transpose", "plain-pad", "split-pads", "symmetric-pads-by-pad"),
     *("border-pads", "clipped-pads"),
 )
-"""Passes by what they add to the work of a model; others come behind them."""
-LAST = frozenset({"transpose-by-conv", "pad-by-conv", "pad-by-two-convs", "crop-by-slice"})
-"""Passes that are tried where no others are a way: dear, or not exact for infinities."""
+LAST = ("transpose-by-conv", "pad-by-conv", "pad-by-two-convs", "crop-by-slice")
+"""Passes by what they add to the work of a model: others stand in front of LAST, which are dear or
+not exact for infinities, and tried where no others are a way."""
 WIDTHS, OWN_WIDTHS = (1, 8, 2), (1, 8, 8)
 """How many candidates, the nearest to a way, get a first, a second and a third pass, for a known
 target and for one of the user's own."""
@@ -59,8 +56,8 @@ class Unit(NamedTuple):
     """
 
     focus: NodeId
-    readers: frozenset[NodeId] = frozenset()
-    fronts: frozenset[NodeId] = frozenset()
+    readers: frozenset[NodeId]
+    fronts: frozenset[NodeId]
 
     @classmethod
     def of(cls, scope: str, focus: int, readers: Iterable[int], fronts: Iterable[int]) -> Unit:
@@ -68,27 +65,26 @@ class Unit(NamedTuple):
         near = (frozenset((scope, key) for key in keys) for keys in (readers, fronts))
         return cls((scope, focus), *near)
 
+    @classmethod
+    def around(cls, context: Context, node: Node) -> Unit:
+        """The unit of a node of the whole model."""
+        is_pad = context.chains[node.key].op.kind is Kind.PAD
+        readers = readers_of(context, node) if is_pad else []
+        near = ([one.key for one in nodes] for nodes in (readers, pads_before(context, node)))
+        return cls.of(context.scope.id, node.key, *near)
+
     def reached(self, rule: Pass) -> frozenset[NodeId]:
         """Those that a pass is to look at."""
         near = self.fronts | {self.focus}
         return near | self.readers if Form.PAD_NODE in rule.removes else near
 
 
-def unit_of(context: Context, node: Node) -> Unit:
-    """The unit of a node of the whole model."""
-    readers = readers_of(context, node) if context.chains[node.key].op.kind is Kind.PAD else []
-    near = ([one.key for one in nodes] for nodes in (readers, pads_before(context, node)))
-    return Unit.of(context.scope.id, node.key, *near)
-
-
-def carry_out(
-    session: EditSession, units: Sequence[Unit], passes: Sequence[Pass], check: RuntimeCheck
-) -> list[Change]:
+def carry_out(session: EditSession, units: Sequence[Unit], passes: Sequence[Pass]) -> list[Change]:
     """Run passes, one after the other, on these units and on what became of them."""
     changes: list[Change] = []
     for rule in passes:
         ids = inserted_by(changes).union(*(unit.reached(rule) for unit in units))
-        changes += run(session, [rule], lambda node, ids=ids: node.id in ids, check=check).changes  # type: ignore[misc]
+        changes += run(session, [rule], lambda node, ids=ids: node.id in ids).changes  # type: ignore[misc]
     return changes
 
 
@@ -104,6 +100,9 @@ class Planner:
     ) -> None:
         self.judge = judge
         self._prefer, self._exclude = prefer, exclude
+        passes = all_passes()
+        names = dict.fromkeys((*FREE, *prefer, *CHEAP, *passes))
+        self._passes = [passes[name] for name in names if self.may_use(name)]
         self._ways: dict[object, PassPlan | NoWay] = {}
 
     def knowing(self, *, assumes_sizes: bool) -> Planner:
@@ -117,35 +116,18 @@ class Planner:
         """Whether the user did not leave this pass out."""
         return name not in self._exclude
 
-    @cached_property
-    def _rules(self) -> list[Pass]:
-        """The passes in the order in which they are tried."""
-        passes = all_passes()
-        names = dict.fromkeys((*FREE, *self._prefer, *CHEAP, *passes))
-        return [passes[name] for name in names if self.may_use(name)]
-
     def plan(self, context: Context, node: Node) -> PassPlan | NoWay:
-        """What to do with a node that the target does not take.
-
-        A way that onnxruntime runs as well, else one for the target alone.
-        """
+        """What to do with a node that the target does not take."""
         part = excerpt(context, node)
         key = part.fingerprint
         if key not in self._ways:
             # A table is asked twice; runs of a runtime take longer, and some do not end.
-            first = [one for one in self._rules if self.judge.live or one.name not in LAST]
-            way = self._way(part, first)
-            again = isinstance(way, NoWay) and len(first) < len(self._rules)
-            self._ways[key] = self._way(part, self._rules) if again else way
+            usual = [one for one in self._passes if self.judge.live or one.name not in LAST]
+            way = _Search(part, self.judge, usual).way()
+            if isinstance(way, NoWay) and len(usual) < len(self._passes):
+                way = _Search(part, self.judge, self._passes).way()
+            self._ways[key] = way
         return self._ways[key]
-
-    def _way(self, part: Excerpt, rules: Sequence[Pass]) -> PassPlan | NoWay:
-        check = RuntimeCheck()
-        way = _Search(part, self.judge, rules, check).way()
-        if isinstance(way, NoWay) and check.held_back:
-            alone = _Search(part, self.judge, rules, RuntimeCheck(self.judge.target)).way()
-            return replace(alone, alone=True) if isinstance(alone, PassPlan) else way
-        return way
 
 
 class _Candidate(NamedTuple):
@@ -158,18 +140,16 @@ class _Candidate(NamedTuple):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(rule.name for rule in self.passes)
+        return tuple(one.name for one in self.passes)
 
     @property
-    def objections(self) -> set[tuple[str, Row]]:
+    def objections(self) -> set[tuple[str, object]]:
         return {(one.op, row) for one in self.left for row in one.judgement.rows}
 
 
 class _Search:
-    def __init__(
-        self, part: Excerpt, judge: Judge, rules: Sequence[Pass], check: RuntimeCheck
-    ) -> None:
-        self._part, self._judge, self._rules, self._check = part, judge, rules, check
+    def __init__(self, part: Excerpt, judge: Judge, passes: Sequence[Pass]) -> None:
+        self._part, self._judge, self._passes = part, judge, passes
         self._session = part.opened()
         self._unit = Unit.of("", part.focus, part.readers, part.fronts)
         # What was wrong with its neighbours before is not this node's business.
@@ -188,8 +168,8 @@ class _Search:
         """The first way; else the sequence that comes nearest to one, with what is left of it."""
         tried, level = [self._start], [self._start]
         for width in OWN_WIDTHS if self._judge.target.is_own else WIDTHS:
-            going_on = sorted(level, key=self._distance)[:width]
-            followers: Iterable[_Candidate] = self._followers(going_on)
+            nearest = sorted(level, key=self._distance)[:width]
+            followers: Iterable[_Candidate] = self._followers(nearest)
             if self._judge.live:
                 followers = sorted(followers, key=self._is_doubted)
             level = []
@@ -199,14 +179,6 @@ class _Search:
                     return PassPlan(candidate.names, cost)
                 level.append(candidate)
             tried += level
-            if not self._judge.live and set.intersection(*(one.objections for one in tried)):
-                # What no pass takes away may go behind one that takes other things away.
-                before = self._start.objections
-                level = [
-                    one
-                    for one in level
-                    if not before <= one.objections or any(one.session.sites_at(one.made))
-                ]
         if self._objections:
             return NoWay((), tuple(self._objections.values())[:MOST_OBJECTIONS])
         best = min(tried, key=self._distance)
@@ -216,16 +188,16 @@ class _Search:
         """Each candidate with one pass more that changes something; of two in any order, once."""
         seen = set[frozenset[str]]()
         for before in level:
-            for rule in self._rules:
+            for rule in self._passes:
                 names = frozenset((*before.names, rule.name))
                 sites = before.session.sites_at(self._reached(before, rule))
                 if names in seen or not any(
-                    would_change(before.session, rule, site, self._check) for site in sites
+                    would_change(before.session, rule, site) for site in sites
                 ):
                     continue
                 seen.add(names)
                 passes, session = (*before.passes, rule), self._session.fork()
-                changes = carry_out(session, [self._unit], passes, self._check)
+                changes = carry_out(session, [self._unit], passes)
                 yield self._candidate(passes, session, inserted_by(changes))
 
     def _reached(self, before: _Candidate, rule: Pass) -> frozenset[NodeId]:

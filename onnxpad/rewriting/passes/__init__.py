@@ -18,40 +18,57 @@ do not have stands in `tests/laws/test_models.py`, IN_TEXT.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cache
 from types import ModuleType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from onnxpad.padding.chain import Chain, PassResult
+from onnxpad.padding.chain import Chain, PassResult, Skip
+from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.forms import Form
 from onnxpad.plugins import Plugins, name_of, text_of
-from onnxpad.rewriting.steps.refusals import Refused, attempted
+from onnxpad.rewriting.steps.refusals import Refused
+
+Rewrite: TypeAlias = "Callable[[Chain], PassResult | Iterable[PassResult]]"
+"""What a pass writes of a chain: one thing, or several that compute the same, the best first.
+
+The others are for runtimes that cannot run the first one; a Skip among them has reasons and hints
+for those that can run none.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
     """One rewrite: the forms that it removes and may add, and the function that decides.
 
-    `may_remove` are forms that go with these in some models, and stay in others.
-
-    `rewrite` is pure: it maps a chain to the chain or the expansion that computes the same, or
-    to a Skip.
-    `otherwise` gives the same in other ways, the best first, for runtimes that cannot run the
-    first one; a Skip among them has reasons and hints for those that can run none.
-    `text` is the docstring of the pass's file.
+    `may_remove` are forms that go with these in some models, and stay in others. `text` is the
+    docstring of the pass's file.
     """
 
     name: str
     removes: frozenset[Form]
     adds: frozenset[Form]
-    rewrite: Callable[[Chain], PassResult]
+    write: Rewrite
     text: str
     may_remove: frozenset[Form] = frozenset()
-    otherwise: Callable[[Chain], Iterable[PassResult]] = lambda _: ()
     ways: Mapping[str, Way] = field(default_factory=dict, hash=False)
+
+    def results(self, chain: Chain) -> Iterator[PassResult]:
+        """What it writes, the best first; a Skip where it refuses. The chain stays as it is."""
+        try:
+            result = self.write(chain)
+            if isinstance(result, Chain | Expansion | Skip):
+                yield result
+            else:
+                yield from result
+        except Refused as refused:
+            yield refused.skip
+
+    def rewrite(self, chain: Chain) -> PassResult:
+        """The first of these."""
+        return next(self.results(chain))
 
 
 class Way(NamedTuple):
@@ -61,21 +78,10 @@ class Way(NamedTuple):
     """
 
     text: str
-    rewrite: Callable[[Chain], PassResult]
-    otherwise: Callable[[Chain], Iterable[PassResult]] = lambda _: ()
+    write: Rewrite
     removes: AbstractSet[Form] | None = None
     may_remove: AbstractSet[Form] | None = None
     adds: AbstractSet[Form] | None = None
-
-    @classmethod
-    def of(
-        cls,
-        text: str,
-        written: Callable[[Chain], Sequence[PassResult]],
-        removes: AbstractSet[Form] | None = None,
-    ) -> Way:
-        """A way that can write several things, the best first."""
-        return cls(text, lambda one: written(one)[0], lambda one: written(one)[1:], removes)
 
 
 def all_passes() -> dict[str, Pass]:
@@ -152,10 +158,9 @@ def _pass_in(module: ModuleType) -> Pass:
         name=name_of(module),
         removes=frozenset(module.REMOVES),
         adds=frozenset(module.ADDS),
-        rewrite=_refusing(module.rewrite),
+        write=module.rewrite,
         text=text_of(module),
         may_remove=frozenset(getattr(module, "MAY_REMOVE", ())),
-        otherwise=_others(getattr(module, "otherwise", lambda _: ())),
         ways=getattr(module, "WAYS", {}),
     )
 
@@ -165,31 +170,15 @@ def _way(whole: Pass, name: str) -> Pass:
     way = whole.ways[name]
     forms = ("removes", "may_remove", "adds")
     own = {kind: getattr(way, kind) for kind in forms if getattr(way, kind) is not None}
+    text = "\n\n".join((way.text, *whole.text.split("\n\n")[1:]))
     return replace(
         whole,
         name=name,
-        rewrite=_refusing(way.rewrite),
-        text="\n\n".join((way.text, *whole.text.split("\n\n")[1:])),
-        otherwise=_others(way.otherwise),
+        write=way.write,
+        text=text,
         ways={},
         **{kind: frozenset(forms) for kind, forms in own.items()},
     )
 
 
-def _refusing(rewrite: Callable[[Chain], PassResult]) -> Callable[[Chain], PassResult]:
-    return lambda chain: attempted(rewrite, chain)
-
-
-def _others(
-    otherwise: Callable[[Chain], Iterable[PassResult]],
-) -> Callable[[Chain], Iterator[PassResult]]:
-    def others(chain: Chain) -> Iterator[PassResult]:
-        try:
-            yield from otherwise(chain)
-        except Refused as refused:
-            yield refused.skip
-
-    return others
-
-
-_PASSES = _Passes(__name__, "pass", _pass_in, "--pass")
+_PASSES = _Passes(__name__, "pass", _pass_in)

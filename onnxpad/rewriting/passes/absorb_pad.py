@@ -1,11 +1,9 @@
 """Fold a Pad node into the pads of the operator behind it.
 
-What: the operator reads what the Pad read and pads by itself; the Pad goes when nothing else
-reads it, and stays for its other readers otherwise. auto_pad of the operator is resolved
-against the padded size first. Between both may stand operators that work cell by cell
-(Relu, Clip, Cast, Mul by a constant ...), Transpose, Squeeze, Unsqueeze; and behind a
-Pad of 0 QuantizeLinear and DequantizeLinear: the Pad's value is what they make of it. Pads in a row
-count as one.
+What: the operator reads what the Pad read and pads by itself; the Pad stays for its other readers.
+Between both may stand operators that work cell by cell (Relu, Clip, Cast, Mul by a constant ...),
+Transpose, Squeeze, Unsqueeze; and behind a Pad of 0 QuantizeLinear and DequantizeLinear. Pads in a
+row count as one.
 
 Exact: when the value that arrives is what the operator's own padding stands for: 0 before
 convolutions, LpPool and averages that count padding (or have no pads of their own:
@@ -14,10 +12,9 @@ convolutions. A max pool takes any value that no cell is below (0 behind Relu) w
 windows holds a cell of data. A transposed convolution crops a stride less for each cell.
 
 Refuses: any other value (Pad(0) before MaxPool changes negative data), reflect, edge and wrap,
-padded batch or channel axes, negative pads, pads that are computed or can be overridden by an
-input, pools whose pads would reach the kernel, averages that pad without counting, used
-Indices of a max pool, ceil_mode where the last window would be dropped, transposed
-convolutions that crop less than the Pad adds.
+padded batch or channel axes, negative pads, pads that are computed, pools whose pads would reach
+the kernel, averages that pad without counting, used Indices, ceil_mode where the last window would
+be dropped, transposed convolutions that crop less than the Pad adds.
 
 Cost: none; one node less. Operators in between that others read too are copied.
 
@@ -26,10 +23,10 @@ Example: Pad [0,0,0,0, 0,0,1,1] and Conv pads=[0, 0, 0, 0] become Conv pads=[0, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import replace
 
-from onnxpad.padding.chain import Chain, Pads, PadStep, PassResult, Skip
+from onnxpad.padding.chain import Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import (
     axes_in_front,
     rounds_up,
@@ -45,31 +42,12 @@ MAY_REMOVE = {Form.AUTO_PAD, Form.PAD_VALUE}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
 
 
-def rewrite(chain: Chain) -> Chain | Skip:
-    """Let the operator do the padding of the Pads in front of it, all in a row where it can."""
-    absorbed: Chain | Skip = Skip("no Pad node in front", moot=True)
-    for step in reversed(_steps(chain)):
-        absorbed = _without(chain, step)
-        if isinstance(absorbed, Chain):
-            break
-    return absorbed
-
-
-def otherwise(chain: Chain) -> Iterator[PassResult]:
-    """The nearest of several Pads alone."""
-    steps = _steps(chain)
-    if len(steps) > 1 and isinstance(alone := _without(chain, steps[0]), Chain):
-        yield alone
-
-
-def _steps(chain: Chain) -> list[PadStep]:
-    """The Pad in front, and what it and others in a row do together."""
-    steps = () if chain.op.kind is Kind.PAD else (chain.pad, chain.far_pad)
-    return [step for step in steps if step is not None]
-
-
-def _without(chain: Chain, step: PadStep) -> Chain | Skip:
-    return attempted(lambda one: _absorbed(one, step), chain)
+def rewrite(chain: Chain) -> Sequence[Chain | Skip]:
+    """Let the operator do the padding of the Pads in front, all in a row, or the nearest alone."""
+    steps = () if chain.op.kind is Kind.PAD else (chain.far_pad, chain.pad)
+    whole = [attempted(_absorbed, chain, step) for step in steps if step is not None]
+    absorbed = [one for one in whole if isinstance(one, Chain)]
+    return absorbed or whole[-1:] or [Skip("no Pad node in front", moot=True)]
 
 
 def _absorbed(chain: Chain, step: PadStep) -> Chain:
@@ -145,7 +123,7 @@ def _never_wins(chain: Chain, step: PadStep) -> bool:
     """Whether a maximum over data and the Pad's cells is one of the data."""
     if chain.fill is not Implicit.LOWEST or not isinstance(step.fill, Constant):
         return False
-    return chain.around.at_least is not None and step.fill.value <= chain.around.at_least
+    return chain.around.never_negative and step.fill.value <= 0
 
 
 def _same_fill(chain: Chain, step: PadStep) -> bool:

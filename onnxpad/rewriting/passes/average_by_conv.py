@@ -3,21 +3,16 @@
 What: a Conv with a group for each channel, whose weights are all 1 over the cells of the kernel.
 Where the padding is not counted, or ceil_mode reads beyond it, a Mul behind makes up for the cells
 that the divisor leaves out. lp-pool writes LpPool as an average of powers: Abs and Pow in front,
-AveragePool with count_include_pad, Mul by the number of cells of the window and the root behind;
-for p=2 the square is Mul and the root Sqrt, for p=1 neither is there.
+AveragePool with count_include_pad, Mul by the number of cells of the window and the root behind.
 
-Exact: up to float rounding (the weights are rounded, and the Mul is one more product). The sum of
-powers over a window is their average times its number of cells, which count_include_pad makes the
-same for every window.
+Exact: up to float rounding.
 
 Refuses: integer averages; a number of channels that is not known; sizes that are not known where
 the divisors or the pads depend on them; kernels with more than 262144 weights in all. lp-pool:
-half precision, in which powers overflow, dilations before opset 19, opsets before 7, pads that
-reach the kernel, a p below 1, sizes that are not known where runtimes disagree about SAME.
+half precision, dilations before opset 19, opsets before 7, pads that reach the kernel, a p below 1.
 
 Cost: as many multiply-adds as the average had additions, a constant with the weights, and where
-windows differ one Mul over the output with a constant as large as one channel; of lp-pool 2 to 4
-more operators over the input and the output.
+windows differ one Mul over the output; of lp-pool 2 to 4 more operators.
 
 Example: AveragePool k3 s2 pads=[1, 1] count_include_pad=1 on 8 channels becomes Conv k3 s2
 pads=[1, 1] group=8 with the weight 1/3 [8, 1, 3].

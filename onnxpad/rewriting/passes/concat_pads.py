@@ -1,22 +1,20 @@
 """Write Pad nodes of mode constant as Concat, those that write 0 as well.
 
-What: blocks of the value stand beside the input, axis by axis, and the Pad goes. For runtimes that
-have no Pad, or not this one. spatial-pads does so for the batch and the channel axis and leaves the
-spatial axes to the Pad, in front of it or behind; clipped-pads makes the blocks of the data's own
-cells, with Clip, for runtimes that compute Concat with a stored block wrongly.
+What: blocks of the value stand beside the input, axis by axis. For runtimes that have no Pad, or
+not this one. spatial-pads does so for the batch and the channel axis and leaves the spatial axes to
+the Pad; clipped-pads makes the blocks of the data's own cells, with Clip, for runtimes that compute
+Concat with a stored block wrongly.
 
-Exact: always; the value may be a tensor, an infinity or NaN. (Pad with 0 between a subtraction and
-an addition of the value would round.) Where sizes are not known, the blocks take them from Shape
-and Expand. clipped-pads for all numbers, up to the sign of 0: a cell at the border that is not a
-number stays one in the padding. onnxruntime fuses no Concat into a pool behind it.
+Exact: always; the value may be a tensor, an infinity or NaN. Where sizes are not known, the blocks
+take them from Shape and Expand. clipped-pads for all numbers, up to the sign of 0: a cell at the
+border that is not a number stays one in the padding.
 
 Refuses: negative pads and mirrors (write plain-pad before it), pads that are not known, unknown
-element types and ranks, sizes that are not known before opset 8 (no Expand). clipped-pads also
-values that are not known or infinite, sizes of padded axes that are not known, axes that get more
-than 16 times their cells, other types than float32, and double before opset 12, which Clip lacks.
+element types and ranks, unknown sizes before opset 8 (no Expand). clipped-pads also values that are
+not known or infinite, sizes of padded axes that are not known, axes that get more than 16 times
+their cells, other types than float32, and double before opset 12, which Clip lacks.
 
-Cost: a Concat for each axis and a constant block for each side, or Shape, Slice, Concat and
-Expand for it, or a Slice and a Clip.
+Cost: a Concat for each axis and a block for each side, which is a constant, or made.
 
 Example: Pad [0,0,1, 0,0,1] of [1,1,8] becomes Concat of 0, the input and 0.
 """
@@ -140,11 +138,11 @@ def _block(
 
 
 WAYS = {
-    "clipped-pads": Way.of(
+    "clipped-pads": Way(
         "Write Pad nodes of mode constant as Concat of the data's own cells, clipped to the value.",
         _clipped,
     ),
-    "spatial-pads": Way.of(
+    "spatial-pads": Way(
         "Write constant padding of the batch and the channel axis as Concat.",
         _spatial,
         {Form.OUTER_AXES},

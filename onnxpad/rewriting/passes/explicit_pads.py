@@ -1,26 +1,21 @@
 """Write auto_pad (VALID, SAME_UPPER, SAME_LOWER) as explicit pads.
 
-What: resolves auto_pad by the formula of the ONNX text, with the dilated kernel, and writes
-the numbers into `pads`; auto_pad goes, and so does a ceil_mode that SAME makes idle. runtime-pads
-writes SAME where a size is not known as a Pad node, whose pads Shape and a few operators on one
-number per axis compute; averages that do not count padding are divided by the average of padded
-ones. auto-pads goes the other way, for runtimes that read nothing else (NNAPI, NNPA, TNN): SAME for
-pads that are those of SAME for every size, VALID for none, and SAME_UPPER for SAME_LOWER where both
-give the same.
+What: resolves auto_pad by the formula of the ONNX text, with the dilated kernel; a ceil_mode that
+SAME makes idle goes as well. runtime-pads writes SAME where a size is not known as a Pad node,
+whose pads Shape and a few operators on one number per axis compute; averages that do not count
+padding are divided by the average of padded ones. auto-pads goes the other way, for runtimes that
+read nothing else (NNAPI, NNPA, TNN): SAME for pads that are those of SAME for every size, VALID for
+none, and SAME_UPPER for SAME_LOWER where both give the same.
 
 Exact: always, for every size that the model allows. A symbolic size is no obstacle where the pads
-do not depend on it: stride 1, SAME_UPPER with stride 2 and an even window, SAME_LOWER with stride 2
-and an odd one, or what `--dim 'H%32=0'` settles. It repairs models that onnxruntime refuses (SAME
-with dilation) or computes otherwise than the text (pools with dilation, kernels shorter than the
-stride). runtime-pads repairs the same; its averages up to float rounding.
+do not depend on it: stride 1, an even window of stride 2 with SAME_UPPER, an odd one with
+SAME_LOWER, or what `--dim 'H%32=0'` settles. It repairs models that onnxruntime refuses (SAME with
+dilation) or computes otherwise than the text. runtime-pads: averages up to float rounding.
 
 Refuses: sizes that matter and are not known (use runtime-pads); auto_pad together with pads; inputs
-shorter than the window; transposed convolutions. Without a target, pools whose pads would reach the
-kernel are left alone too, since onnxruntime does not load them (use split-pads, of averages that do
-not count padding uncounted-padding). runtime-pads: pads that are known, opsets before 11, used
-Indices of max pools, integer averages that do not count padding, a zero point for each channel,
-unknown element types. auto-pads: ceil_mode, and where runtimes disagree about SAME (dilations,
-kernels shorter than the stride).
+shorter than the window; transposed convolutions; without a target, pools whose pads would reach the
+kernel (use split-pads). runtime-pads: opsets before 11, used Indices, integer averages that do not
+count padding. auto-pads: ceil_mode, and where runtimes disagree about SAME.
 
 Cost: none; of runtime-pads a padded copy of the input and 8 to 11 small operators.
 
@@ -29,7 +24,7 @@ Example: Conv k3 s2 SAME_UPPER on 224x224 becomes pads=[0, 0, 1, 1].
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from onnxpad.geometry.windows import output_size, same_output, same_pads
@@ -72,23 +67,21 @@ def rewrite(chain: Chain) -> Chain:
     return replace(chain.with_padding(pads), ceil_mode=rounds_up(chain))
 
 
-def _while_running(chain: Chain) -> PassResult:
+def _while_running(chain: Chain) -> Sequence[PassResult]:
     """Compute the pads of SAME while the model runs."""
     may_hang = is_same(chain.padding) and chain.op.kind is not Kind.TRANSPOSED
     require(may_hang, "no SAME padding that hangs on a size", moot=True)
     pads = effective_pads(chain)
     if isinstance(pads, Pads):
         reason = "its pads are the same for every size that is possible"
-        return Skip(reason, ("--pass explicit-pads",), moot=True, noted=True)
-    return pads if chain.trouble else _computed(chain)
-
-
-def _otherwise_while_running(chain: Chain) -> Iterator[PassResult]:
-    """The same with Pads that list their axes, which keeps them apart from pools."""
+        return [Skip(reason, ("--pass explicit-pads",), moot=True, noted=True)]
+    if chain.trouble:
+        return [pads]
+    # Pads that list their axes stay apart from pools.
+    apart: PassResult = Skip("", (f"raise the model's opset to {Since.PAD_AXES} or newer",))
     if chain.opset >= Since.PAD_AXES:
-        yield _computed(chain, range(chain.tensor_rank))
-    else:
-        yield Skip("", (f"raise the model's opset to {Since.PAD_AXES} or newer",))
+        apart = _computed(chain, range(chain.tensor_rank))
+    return [_computed(chain), apart]
 
 
 def _computed(chain: Chain, axes: Sequence[int] = ()) -> PassResult:
@@ -163,7 +156,6 @@ WAYS = {
     "runtime-pads": Way(
         "Write SAME padding of an unknown size as a Pad whose pads the model computes.",
         _while_running,
-        otherwise=_otherwise_while_running,
         adds={Form.PAD_NODE, Form.PAD_VALUE, Form.DYNAMIC},
     ),
     "auto-pads": Way(

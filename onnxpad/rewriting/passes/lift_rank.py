@@ -1,16 +1,12 @@
 """Write 1-D convolutions and pools as 2-D ones.
 
 What: the input gets an axis of size 1 in front of its spatial axis (Unsqueeze), the kernel too,
-and the output loses it again (Squeeze). A weight that is a constant is written anew with the
-axis, any other gets an Unsqueeze of its own. auto_pad, ceil_mode, output_padding, Indices and
-everything else mean the same as before: along an axis of size 1 with a kernel of 1 there is
-nothing to pad and one window.
+and the output loses it again (Squeeze). Along it there is nothing to pad and one window.
 
 Exact: always.
 
-Refuses: operators whose further inputs have a spatial axis as well (DeformConv, MaxpoolWithMask)
-or pads that come as an input, padding that cannot be read, inputs shorter than the window, an
-output_shape below the input's size, behind which onnxruntime takes no node.
+Refuses: operators whose further inputs have a spatial axis as well, or pads that come as an input,
+padding that cannot be read, inputs shorter than the window, an output_shape below the input's size.
 
 Cost: an Unsqueeze and a Squeeze for each such operator, which move no data.
 

@@ -2,22 +2,18 @@
 
 What: output_padding, or what negative end pads add, and the end pad shrink together as far as they
 can. For what is left the kernel grows at its back by taps of 0, so that the full output is long
-enough to be cropped. output-padding-by-pad adds the cells in a Pad behind instead. They hold the
-bias too, so that a bias moves into an Add behind the Pad. Without a bias, as onnxruntime fuses a
-plain Pad into what reads it, the Pad lists its axes or, before opset 18, pads one cell more that a
-Slice drops. separate-bias moves the bias of any convolution into an Add, for runtimes that compute
-it wrongly.
+enough to be cropped. output-padding-by-pad adds the cells in a Pad behind instead, and a bias in an
+Add behind that. separate-bias moves the bias of any convolution into an Add, for runtimes that
+compute it wrongly.
 
 Exact: for every size of the input. 0 times a cell adds nothing, unless the cell is infinite or not
 a number. output-padding-by-pad bit for bit, if the runtime adds the bias last.
 
-Refuses: output_shape on an input of unknown size; weights that are no constants of the model, or
-that an input of the model can replace. output-padding-by-pad: begin pads that may crop all but the
-cells of output_padding (slice-transpose first); a bias before opset 7 (Add had no broadcasting of
-this kind), and of quantised convolutions or those of com.microsoft.
+Refuses: output_shape on an input of unknown size; weights that are no constants of the model.
+output-padding-by-pad: begin pads that may crop all but the cells of output_padding (slice-transpose
+first); a bias before opset 7, and of quantised convolutions or those of com.microsoft.
 
-Cost: the multiply-adds and the bytes of the new taps, or one or two operators over the output, and
-with a bias an Unsqueeze of it.
+Cost: the multiply-adds and the bytes of the new taps, or one or two operators over the output.
 
 Example: ConvTranspose k3 s2 pads=[1, 1] output_padding=[1] becomes pads=[1, 0].
 """

@@ -34,7 +34,7 @@ from onnxpad.rewriting.steps.pads import feeds_max_pools, pad_node
 from onnxpad.rewriting.steps.refusals import refuse, require
 
 REMOVES = {Form.PAD_NODE}
-ADDS = {Form.PADS}
+ADDS = {Form.PADS, Form.WIDER_THAN_KERNEL}
 
 _LARGEST = 1 << 18
 _FIRST, _MOST_AXES = 2, 3
@@ -70,10 +70,10 @@ def _may_be_zero(chain: Chain, step: PadStep) -> bool:
 
     A value above 0 may not become 0.
     """
-    value, least = number_of(step.fill), chain.around.at_least
+    value = number_of(step.fill)
     if value is None or not value < 0:
         return value == 0
-    return least is not None and least >= 0 and feeds_max_pools(chain)
+    return chain.around.never_negative and feeds_max_pools(chain)
 
 
 def _channels(chain: Chain, sides: _Sides) -> int:
@@ -112,7 +112,7 @@ def _copied(composer: Composer, data: Operand, channels: int, sides: _Sides) -> 
 
 
 WAYS = {
-    "pad-by-two-convs": Way.of(
+    "pad-by-two-convs": Way(
         "Write zero padding as two depthwise convolutions, each with a half of the pads.",
         partial(_copies, 2),
     )

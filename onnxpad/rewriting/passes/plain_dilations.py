@@ -1,18 +1,16 @@
 """Write the dilations of a convolution as taps of 0 between those of its kernel.
 
 What: dilations become 1, and the kernel spans as many cells as before; the taps between its own are
-0, or the zero point of the weight. The weight becomes a new constant; others that read the old one
-keep it. Transposed convolutions alike. odd-kernels adds a tap of 0 to an even kernel in that way,
-on the side with the smaller pad, and as many cells to that pad. Where only an axis along which the
-kernel has one cell is in the way, even-dilations gives that the dilation of the others: one cell
-has no gaps, and some runtimes have one number for all axes.
+0, or the zero point of the weight. odd-kernels adds a tap of 0 to an even kernel in that way, on
+the side with the smaller pad, and as many cells to that pad. even-dilations gives an axis along
+which the kernel has one cell the dilation of the others: one cell has no gaps, and some runtimes
+have one number for all axes.
 
 Exact: for every size of the input. The new taps add 0 times a cell: nothing, unless the cell is
 infinite or not a number.
 
-Refuses: weights and weight zero points that are no constants of the model, or that an input of the
-model can replace; output_padding that only the dilation allows; inputs shorter than the window;
-pools; DeformConv.
+Refuses: weights and weight zero points that are no constants of the model; output_padding that only
+the dilation allows; inputs shorter than the window; pools; DeformConv.
 
 Cost: the multiply-adds and the bytes of the new taps; no operator.
 
@@ -101,7 +99,7 @@ def _odd(chain: Chain) -> PassResult:
 
 
 WAYS = {
-    "even-dilations": Way.of(
+    "even-dilations": Way(
         "Write one dilation for all axes, where a kernel of one cell leaves an axis free to have "
         "any.",
         _even,

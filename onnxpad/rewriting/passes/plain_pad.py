@@ -1,35 +1,27 @@
 """Write Pad nodes that mirror, repeat or crop with Slice and Concat.
 
-What: mode reflect, edge and wrap become Concat of the input and cuts of it, axis by axis, and the
-Pad goes. Negative pads become a Slice in front of the Pad, which keeps the others; it goes when
-there are none. Behind it everything that pads is a constant Pad without negative pads.
+What: mode reflect, edge and wrap become Concat of the input and cuts of it, axis by axis. Negative
+pads become a Slice in front of the Pad, which keeps the others; where a runtime cannot have that,
+behind it. repeated-mirrors writes a reflection that is wider than the axis, at which onnxruntime
+fails, as several Pads, each no wider than what the one before has made.
 
 Exact: always; symbolic sizes are no obstacle but for a wrap that may be wider than the axis. The
-crop comes first, and the other side continues from what it leaves, as the ONNX text says.
-TensorFlow's SYMMETRIC repeats the border cell: for pads of 1 it is edge, wider ones are no mode
-of ONNX and come as Slice, Gather and Concat already. Where a runtime cannot have the Pad behind
-the Slice, the Slice stands behind the Pad.
+crop comes first, and the other side continues from what it leaves, as the ONNX text says. Repeated
+mirrors go back and forth between the borders, as in numpy.pad and onnx's reference evaluator.
 
-repeated-mirrors writes a reflection that is wider than the axis as several Pads, each no wider than
-what the one before has made: back and forth between the borders, as numpy.pad, onnx's reference
-evaluator and the example of Pad-11 go on. Newer texts of ONNX ask for less cells than the axis has,
-and onnxruntime fails.
+Refuses: reflect that reaches beyond the axis (see repeated-mirrors, which needs two cells and a
+known size), pads that crop more than there is, pads that are not known, wrap where the size decides
+and is not known, mirrors of opsets before 4, axes of more than 65536 cuts, more than 64 Pads.
 
-Refuses: reflect that reaches beyond the axis (see repeated-mirrors, which asks for two cells and a
-size that is known, and writes less than 64 Pads), pads that crop more than
-there is, pads that are not known, wrap where the size decides and is not known, mirrors of opsets
-before 4, axes of more than 65536 cuts. An input of unknown size that is too short for reflect
-fails no longer.
-
-Cost: a Concat for each axis and a Slice for each mirrored cell (one that runs backwards from 9
-cells and opset 10 on), for each other side one.
+Cost: a Concat for each axis and a Slice for each mirrored cell (one that runs backwards from
+opset 10 on), for each other side one.
 
 Example: Pad reflect [0,0,2, 0,0,0] becomes Slice 2:3, Slice 1:2 and Concat with the input.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from onnxpad.errors import counted
@@ -55,7 +47,7 @@ _MOST_PADS = 64
 _MODES: dict[str, Mode] = {"reflect": "reflect", "edge": "edge", "wrap": "wrap"}
 
 
-def rewrite(chain: Chain) -> PassResult:
+def rewrite(chain: Chain) -> Sequence[PassResult]:
     """Cut and join where a Pad does more than write a constant around its input."""
     step = pad_node(chain)
     does_more = step.mode != "constant" or any(pad < 0 for pad in step.pads.flat)
@@ -69,23 +61,16 @@ def rewrite(chain: Chain) -> PassResult:
         sizes.append(None if size is None else plus(size, -begin - end))
     if step.mode != "constant":
         _require_cells(chain, step, sizes)
-        return _joined(chain, step, sizes)
+        return [_joined(chain, step, sizes)]
     composer = Composer(chain.opset, chain.dtype)
     cropped = composer.cut(Read(0), cut)
     if not any(added.flat):
-        return composer.finish(cropped)
-    return composer.finish(pad_itself(composer, chain, added, cropped))
-
-
-def otherwise(chain: Chain) -> Iterator[PassResult]:
-    """The Pad first and the Slice behind it."""
-    step = chain.pad
-    if step is None or step.mode != "constant" or step.unclear:
-        return
-    composer = Composer(chain.opset, chain.dtype)
-    cut, added = _crops(step.pads)
-    if any(added.flat) and any(cut.flat):
-        yield composer.finish(composer.cut(pad_itself(composer, chain, added), cut))
+        return [composer.finish(cropped)]
+    behind = Composer(chain.opset, chain.dtype)
+    return [
+        composer.finish(pad_itself(composer, chain, added, cropped)),
+        behind.finish(behind.cut(pad_itself(behind, chain, added), cut)),
+    ]
 
 
 def _crops(pads: Pads) -> tuple[Pads, Pads]:
@@ -210,7 +195,7 @@ def _stages(size: int, begin: int, end: int) -> list[tuple[int, int]]:
 
 
 WAYS = {
-    "repeated-mirrors": Way.of(
+    "repeated-mirrors": Way(
         "Write a reflection wider than the axis as several Pads, each of which mirrors what is "
         "there.",
         _mirrored,

@@ -1,18 +1,15 @@
 """Write auto_pad and output_shape of a transposed convolution as explicit pads.
 
 What: SAME, VALID and output_shape become the pads that they stand for; cells that output_shape
-or a negative end pad (as tf2onnx writes it) asks for beyond the full output become output_padding.
-ConvTransposeWithDynamicPads whose pads are constant becomes ConvTranspose. slice-transpose writes
-the crop as a Slice behind the full output, and pads of 0: many runtimes refuse or miscompute
-asymmetric pads here, onnxruntime's CUDA provider among them. plain-col2im does that for Col2Im,
-whose image_shape grows by the pads; crop-by-slice cuts in front of a convolution for its negative
-pads, which the ONNX text does not allow and runtimes refuse.
+or a negative end pad asks for beyond the full output become output_padding. slice-transpose writes
+the crop as a Slice behind the full output: many runtimes refuse or miscompute asymmetric pads here,
+onnxruntime's CUDA provider among them. plain-col2im does that for Col2Im, whose image_shape grows
+by the pads; crop-by-slice cuts in front of a convolution for its negative pads.
 
 Exact: as onnxruntime and shape inference read the ONNX text of opset 11 and newer: SAME_UPPER
 crops the smaller half at the begin, everything else the larger; a total below 0 crops nothing.
-SAME without output_shape never depends on the size of the input. The text of opsets 1 to 10 has
-the halves the other way round: --legacy-split reads models so. A Slice counts from both ends, and
-gives the same bits for every size; no runtime says what is right for negative pads.
+The text of opsets 1 to 10 has the halves the other way round: --legacy-split reads models so. A
+Slice counts from both ends, and gives the same bits for every size.
 
 Refuses: output_shape on an input of unknown size, and sizes that neither pads nor
 output_padding below the stride can give; negative begin pads; pads that are computed while the

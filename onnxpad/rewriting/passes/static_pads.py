@@ -1,29 +1,21 @@
 """Write pads that the model computes as constants, where they are known.
 
-What: the arithmetic of exporters (ConstantOfShape, Concat, Reshape, Slice, Transpose and Cast of
-TorchScript; sums, quotients and remainders of sizes from Shape, as runtime-pads writes them too)
-is evaluated, pads, value and axes of the Pad become constants over all axes, and what computed
-them goes when nothing else reads it. A fact such as --dim 'H%32=0' is enough where the pads are
-the same for all such sizes. ConvTransposeWithDynamicPads becomes ConvTranspose with an attribute.
-all-axes does this for pads that are listed for some axes, with 0 for the rest.
-
-plain-value takes the value of a Pad away where it is 0, which it means anyway, or an empty name,
-and makes a number of a list of one: some runtimes refuse a value, a list, an empty name, or an
-infinity. In front of max pools zero-value writes 0 for a value below 0 where no cell of the data is
-below 0, as behind a Relu, and finite-value the lowest finite number for -inf. quantised-pad pads
-the quantised tensor where a Pad of floats stands between a DequantizeLinear and a QuantizeLinear of
-the same numbers, which runtimes leave out then.
+What: the arithmetic of exporters is evaluated, pads, value and axes of the Pad become constants
+over all axes, and what computed them goes. A fact such as --dim 'H%32=0' is enough where the pads
+are the same for all such sizes. ConvTransposeWithDynamicPads becomes ConvTranspose. all-axes does
+this for pads that are listed for some axes. plain-value takes the value of a Pad away where it is
+0, which it means anyway, and makes a number of a list of one. In front of max pools zero-value
+writes 0 for a value below 0 where no cell of the data is below 0, and finite-value the lowest
+finite number for -inf. quantised-pad pads the quantised tensor where a Pad of floats stands between
+a DequantizeLinear and a QuantizeLinear of the same numbers, which runtimes leave out then.
 
 Exact: always, for the sizes that the model and `--dim` state; zero-value up to the sign of 0;
-finite-value where no window holds -inf and padding alone, which then give the lowest finite number.
+finite-value where no window holds -inf and padding alone.
 
 Refuses: pads that hang on sizes that are not known, an initializer that an input of the model can
-replace; ConvTransposeWithDynamicPads with auto_pad, negative pads, or pads that leave nothing;
-values that are not known, NaN and texts among them. -0.0 stays, it is another number than 0. In
-front of max pools: Pads that something else reads, or a pool with windows that lie in the padding;
-zero-value before opset 11, finite-value of float64 before that. quantised-pad: conversions with a
-scale for each channel or block, or one that is no constant float32, Pads that something else reads,
-other types than int8 and uint8.
+replace; values that are not known, NaN and texts among them. In front of max pools: Pads that
+something else reads, a pool with windows in the padding alone. quantised-pad: conversions with
+several scales, or one that is no constant float32, Pads that something else reads.
 
 Cost: none; fewer nodes.
 
@@ -102,8 +94,7 @@ def _zero(chain: Chain) -> Sequence[PassResult]:
     if not isinstance(fill, Constant) or not fill.value < 0:
         refuse("its value is not known to be below 0")
     require_max_pools(chain)
-    least = chain.around.at_least
-    require(least is not None and least >= 0, "its data may be below 0")
+    require(chain.around.never_negative, "its data may be below 0")
     require(chain.opset >= Since.PAD_INPUTS, "before opset 11 its value is an attribute")
     return [_with_value(chain, None)]
 
@@ -158,7 +149,7 @@ def _quantised(chain: Chain) -> PassResult:
 
 
 WAYS = {
-    "all-axes": Way.of(
+    "all-axes": Way(
         "Write the pads of a Pad node over all axes, without the input axes.",
         _all_axes,
         {Form.PAD_AXES},
@@ -169,12 +160,12 @@ WAYS = {
         removes=set(),
         adds=set(),
     ),
-    "zero-value": Way.of(
+    "zero-value": Way(
         "Write the value of a Pad in front of max pools as 0 where no cell of its data is below 0.",
         _zero,
         {Form.PAD_VALUE},
     ),
-    "finite-value": Way.of(
+    "finite-value": Way(
         "Write the -inf of a Pad that only max pools read as the lowest finite number.",
         _finite,
         set(),

@@ -1,22 +1,19 @@
 """Make asymmetric pads symmetric, in the cheapest exact way.
 
 What: begin and end pads that differ become equal pads. Where that gives other windows, a Slice
-drops them, from Indices of a max pool as well; else the kernel gets taps of 0 (integer kernels
-their zero point) in front where the end pad is larger, and behind where the begin pad is; else a
-Pad node adds the difference. Transposed convolutions get output_padding first.
+drops them; else the kernel gets taps of 0 (integer kernels their zero point) on the side with the
+smaller pad; else a Pad node adds the difference. Transposed convolutions get output_padding first.
 symmetric-pads-by-slice, symmetric-pads-by-kernel and symmetric-pads-by-pad are these ways without
 the choice. Many runtimes read one pad for both sides of an axis, cuDNN among them.
 
-Exact: for every size of the input; auto_pad counts as the pads that it stands for, and ceil_mode
-as the end pads that it reads. A Slice gives the same bits. New taps add 0 times a cell: nothing,
-unless the cell is infinite or not a number. Behind a Pad max pools agree up to NaN, and up to -inf
-against the lowest finite float where a window holds padding alone.
+Exact: for every size of the input; auto_pad counts as the pads that it stands for. New taps add 0
+times a cell: nothing, unless the cell is infinite or not a number. Behind a Pad max pools agree up
+to NaN, and up to -inf against the lowest finite float where a window holds padding alone.
 
 Refuses: where none of the ways is exact, with the reason of each. By a Slice: sizes that decide how
 many windows there are to drop, pads that would reach the kernel of a pool, operators with other
 inputs of the output's size. By the kernel: pads that do not differ by a multiple of the dilation,
-weights that are no constants, pools. By a Pad: averages that do not count padded cells, used
-Indices, transposed convolutions, integer data before opset 11. A Pad node in front whose begin and
+weights that are no constants, pools. By a Pad: as split-pads. A Pad node in front whose begin and
 end differ is left alone and named: absorb-pad makes it the operator's own padding.
 
 Cost: nothing where equal pads give the same windows, otherwise the windows that are dropped and a
@@ -27,7 +24,7 @@ Example: Conv k3 s2 pads=[1, 0] on 6 cells becomes pads=[1, 1], which gives the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -35,7 +32,6 @@ from onnxpad.geometry.windows import (
     Axis,
     SurplusWindows,
     cut,
-    cut_rounding_up,
     equal_crop,
     equal_ends,
     growth,
@@ -81,29 +77,11 @@ ADDS = {
 }
 
 
-def rewrite(chain: Chain) -> PassResult:
-    """Write equal begin and end pads in the first way there is."""
-    ways, refusals = _ways(chain)
-    if ways:
-        return ways[0]
-    first = next(iter(refusals.values()))
-    if first.moot and _follows_uneven_pad(chain):
-        return _about_pad(chain)
-    if first.moot or len({skip.reason for skip in refusals.values()}) == 1:
-        return first
-    none = _joined(refusals)
-    return Skip(f"no way is exact: {none.reason}", none.hints)
+def rewrite(chain: Chain) -> Sequence[PassResult]:
+    """Equal begin and end pads in every way there is, and why there are no more.
 
-
-def otherwise(chain: Chain) -> Iterator[PassResult]:
-    """The dearer ways, and why there are no more."""
-    ways, refusals = _ways(chain)
-    yield from ways[1:]
-    yield _joined(refusals)
-
-
-def _ways(chain: Chain) -> tuple[list[Written], dict[str, Skip]]:
-    """What each way writes, without another operator or tap first; and why others are none."""
+    What takes no other operator or tap comes first.
+    """
     ways, refusals = list[Written](), dict[str, Skip]()
     for name, way in _NAMED.items():
         if way is not by_output_padding or chain.op.kind is Kind.TRANSPOSED:
@@ -112,7 +90,15 @@ def _ways(chain: Chain) -> tuple[list[Written], dict[str, Skip]]:
                 refusals[name] = made
             else:
                 ways += made
-    return sorted(ways, key=lambda one: not _is_free(one)), refusals
+    if ways:
+        return [*sorted(ways, key=lambda one: not _is_free(one)), _joined(refusals)]
+    first = next(iter(refusals.values()))
+    if first.moot and _follows_uneven_pad(chain):
+        return [_about_pad(chain)]
+    if first.moot or len({skip.reason for skip in refusals.values()}) == 1:
+        return [first]
+    none = _joined(refusals)
+    return [replace(none, reason=f"no way is exact: {none.reason}")]
 
 
 def _is_free(way: Written) -> bool:
@@ -177,12 +163,10 @@ def by_slice(chain: Chain) -> list[Written]:
     added = chain.op.added
     if added is not None and chain.inputs[added : added + 1] == (True,):
         return ways or refuse("it adds a tensor to its output, which would grow")
-    cuts = attempted(lambda one: _cuts(one, pads), chain)
-    if not isinstance(cuts, Skip):
-        ways.append(_sliced(chain, cuts, unsaid(chain)))
-    if rounding := _cuts_rounding_up(chain, pads):
-        ways.append(_sliced(chain, rounding, ()))
-    return ways or [known(cuts)]  # type: ignore[list-item] # a Skip, which it refuses with
+    cuts = attempted(_cuts, chain, pads)
+    if isinstance(cuts, Skip):
+        return ways or known(cuts)
+    return [*ways, _sliced(chain, cuts)]
 
 
 def by_kernel(chain: Chain) -> list[Written]:
@@ -215,7 +199,7 @@ def by_pad(chain: Chain) -> list[Written]:
         refuse(reason, "--pass symmetric-pads-by-slice")
     pads = _uneven(chain)
     ways = _free(chain, pads)
-    added = attempted(lambda one: _behind_pads(one, pads), chain)
+    added = attempted(_behind_pads, chain, pads)
     if isinstance(added, Skip):
         return ways or known(added)
     return ways + added
@@ -224,7 +208,7 @@ def by_pad(chain: Chain) -> list[Written]:
 def _behind_pads(chain: Chain, pads: Pads) -> list[Written]:
     """The operator behind Pads: with what is equal itself, or with nothing."""
     if chain.uses_indices:
-        hints = ("--pass symmetric-pads-by-slice", "--pass split-pads")
+        hints = ("--pass symmetric-pads-by-slice",)
         refuse("its Indices are used and would count the padded cells", *hints)
     fill = pad_value(chain)
     require_pad(chain, pads)
@@ -286,20 +270,7 @@ def _free(chain: Chain, pads: Pads) -> list[Written]:
         ranges = [equal_ends(axis, begin, end) for axis, begin, end in chain.sides(wider)]
         if all(low <= one <= high for (low, high), one in zip(ranges, pads.begins, strict=True)):
             return [replace(chain.with_padding(own), ceil_mode=False)]
-    cuts = _cuts_rounding_up(chain, pads)
-    if cuts and not any(one.first or one.beyond for one in cuts):
-        return [chain.with_padding(own)]
     return []
-
-
-def _cuts_rounding_up(chain: Chain, pads: Pads) -> list[SurplusWindows]:
-    """Symmetric pads that leave ceil_mode as it is, and what is cut behind them; [] for none."""
-    if not rounds_up(chain):
-        return []
-    counts = chain.op.kind is Kind.AVERAGE and chain.counts_padding
-    cuts = [cut_rounding_up(axis, *ends, counts=counts) for axis, *ends in chain.sides(pads)]
-    every = [one for one in cuts if one is not None]
-    return every if len(every) == len(cuts) else []
 
 
 def _cuts(chain: Chain, pads: Pads) -> list[SurplusWindows]:
@@ -310,11 +281,11 @@ def _cuts(chain: Chain, pads: Pads) -> list[SurplusWindows]:
     return [one for one in cuts if one is not None]
 
 
-def _sliced(chain: Chain, cuts: list[SurplusWindows], removes: Sequence[str]) -> Written:
+def _sliced(chain: Chain, cuts: list[SurplusWindows]) -> Written:
     own = tuple(one.pad for one in cuts)
     rest = Pads(tuple(one.first for one in cuts), tuple(one.beyond for one in cuts))
     composer = Composer(chain.opset, chain.dtype)
-    whole = composer.itself(sets={"pads": own + own}, removes=removes)
+    whole = composer.itself(sets={"pads": own + own}, removes=unsaid(chain))
     results = [composer.cut(whole, rest, chain.first_axis)]
     if chain.uses_indices:
         indices = Made(whole.step, 1)
@@ -334,13 +305,13 @@ def _difference(chain: Chain, pads: Pads, *, rounds: bool) -> tuple[Pads, Pads]:
 
 
 WAYS = {
-    "symmetric-pads-by-slice": Way.of(
+    "symmetric-pads-by-slice": Way(
         "Make asymmetric pads symmetric with a Slice behind the operator.", by_slice
     ),
-    "symmetric-pads-by-kernel": Way.of(
+    "symmetric-pads-by-kernel": Way(
         "Make asymmetric pads symmetric with a kernel that has more taps of 0.", by_kernel
     ),
-    "symmetric-pads-by-pad": Way.of(
+    "symmetric-pads-by-pad": Way(
         "Make asymmetric pads symmetric with a Pad node that adds the difference.", by_pad
     ),
 }

@@ -1,25 +1,22 @@
 """Write averages that do not count their padding as averages without padding, corrected behind.
 
 What: a Pad node writes 0, the average divides by the whole kernel, and a Mul behind makes up for
-the padded cells: by the cells of the kernel over the cells of data, a constant. Where a size is
-not known, a Div by the average of padded ones does the same while the model runs. average-by-parts
-has no Pad and no factors, for runtimes that compute these wrongly: axis by axis, an AveragePool
-for the windows that lie in the data, one with a smaller kernel over a Slice for each window at the
-border, and a Concat. What ceil_mode reads beyond the end is such a window too.
-counted-padding does the same of averages that count their padding, without a correction: what
-ceil_mode reads beyond the Pad becomes end pads that are not counted.
+the padded cells. Where a size is not known, a Div by the average of padded ones does the same while
+the model runs. average-by-parts has no Pad and no factors, for runtimes that compute these wrongly:
+axis by axis, an AveragePool for the windows that lie in the data, one with a smaller kernel over a
+Slice for each window at the border, and a Concat. counted-padding does the same of averages that
+count their padding, without a correction: what ceil_mode reads beyond the Pad becomes end pads that
+are not counted.
 
-Exact: up to float rounding (one more product, and the rounding of the correction; an average of
-averages, where more than one axis has a border).
+Exact: up to float rounding.
 
 Refuses: integer averages, which cannot be corrected; SAME whose size is not known (use
 runtime-pads); ceil_mode over end pads as wide as a window; opsets before 7, or before 8 where a
 size is not known; unknown element types. average-by-parts: all sizes that are not known, windows
 that lie in the padding alone, more than 16 windows at the borders of an axis.
 
-Cost: one Pad node with a padded copy of the input, one Mul over the output, and a constant as
-large as one channel of the output, or one for each axis; or an AveragePool and a Slice for each
-window at a border, and a Concat for each axis.
+Cost: a Pad node, one Mul over the output, and a constant as large as one channel of the output, or
+one for each axis; or an AveragePool and a Slice for each window at a border.
 
 Example: AveragePool k3 pads=[1, 1] on 5 cells becomes Pad, AveragePool k3 without pads and Mul by
 [1.5, 1, 1, 1, 1.5].
@@ -210,7 +207,7 @@ def _without_padding(chain: Chain, pads: Pads) -> Chain:
 
 
 WAYS = {
-    "average-by-parts": Way.of(
+    "average-by-parts": Way(
         "Write averages that do not count their padding as averages of parts of the input, "
         "without pads.",
         _by_parts,

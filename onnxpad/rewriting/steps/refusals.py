@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NoReturn, TypeVar
+from typing import NoReturn, ParamSpec, TypeVar
 
 from onnxpad.padding.chain import Chain, Pads, Skip
 from onnxpad.padding.effective_pads import effective_pads, short_axis
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 
 class Refused(Exception):
@@ -37,10 +38,10 @@ def known(value: T | Skip | None) -> T:
     return value  # type: ignore[return-value] # None where nothing speaks against it
 
 
-def attempted(step: Callable[[Chain], T], chain: Chain) -> T | Skip:
+def attempted(step: Callable[P, T], *asked: P.args, **named: P.kwargs) -> T | Skip:
     """What a step gives, or why it refuses."""
     try:
-        return step(chain)
+        return step(*asked, **named)
     except Refused as refused:
         return refused.skip
 

@@ -12,7 +12,6 @@ from onnxpad.geometry.windows import Axis, output_size, possible_same_pads, same
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.operators import Kind
-from onnxpad.padding.possible_sizes import at_possible_sizes
 
 POOLS = ("MaxPool", "AveragePool")
 WINDOWS = ("Conv", "ConvTranspose", *POOLS)
@@ -94,30 +93,6 @@ def _sizes_of(axis: Axis) -> Sequence[int]:
     if isinstance(axis.size, int):
         return (axis.size,)
     return range(axis.stride) if axis.size is None else residues(axis.size, axis.stride)
-
-
-def reads_padding_alone(chain: Chain) -> bool | None:
-    """Whether some window holds no cell of data; None where that hangs on sizes."""
-    if not chain.op.has_windows or chain.op.kind is Kind.TRANSPOSED:
-        return False
-    found = set[bool | None]()
-    for sized in (*at_possible_sizes(chain),) or (chain,):
-        pads = possible_pads(sized)
-        is_known = len(pads) == 1 and sized.has_fixed_sizes
-        found.add(_has_empty_window(sized, pads[0]) if is_known else None)
-    return found.pop() if len(found) == 1 else None
-
-
-def _has_empty_window(chain: Chain, pads: Pads) -> bool:
-    for axis, begin, end in chain.sides(pads):
-        count = output_size(axis, begin, end, ceil_mode=chain.ceil_mode)
-        if not isinstance(count, int) or not isinstance(axis.size, int):
-            continue
-        for start in range(-begin, count * axis.stride - begin, axis.stride):
-            taps = range(start, start + axis.span, axis.dilation)
-            if not any(0 <= tap < axis.size for tap in taps):
-                return True
-    return False
 
 
 def is_like_same_upper(chain: Chain) -> bool | None:

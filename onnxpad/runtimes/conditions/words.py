@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from onnxpad.errors import RequestError, nearest
-from onnxpad.geometry.size import Symbol
 from onnxpad.padding.chain import AutoPad, Chain, Mark, Pads, PadStep, is_same
 from onnxpad.padding.element_types import mixed_types
 from onnxpad.padding.fills import Constant
@@ -33,7 +32,7 @@ from onnxpad.padding.forms import (
 from onnxpad.padding.operators import Kind, PadInput, Since
 from onnxpad.padding.possible_sizes import at_possible_sizes
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.rows import Condition, OpenBatch
+from onnxpad.runtimes.conditions.rows import Condition
 
 Term: TypeAlias = str | tuple[Literal["not"], str] | tuple[str, int]
 """A word, a word that must not hold, or a word with its number."""
@@ -216,11 +215,6 @@ def _batch(chain: Chain) -> bool | None:
     return size != 1 if isinstance(size, int) else None
 
 
-def _open_batch(chain: Chain) -> OpenBatch:
-    size = chain.shape[0] if chain.shape else None
-    return OpenBatch(size.root if isinstance(size, Symbol) and size.name == size.root else "")
-
-
 def _is_infinite(step: PadStep) -> bool:
     is_number = step.mode == "constant" and isinstance(step.fill, Constant)
     return is_number and isinstance(step.fill, Constant) and not isfinite(step.fill.value)
@@ -260,7 +254,6 @@ TWO_TYPES = Condition(
     lambda c: mixed_types(c) is not None,
     "the data and the weight have one element type",
     "store the weight in the element type of the data, or export the model again",
-    tells=mixed_types,
 )
 AGAINST_TEXT = Condition(
     "the ONNX text does not allow a type, a rank, a length or a value of it",
@@ -295,7 +288,6 @@ _TESTS: Mapping[str, Test] = {
     "output_padding": lambda c: any(c.output_padding),
     "output_shape": lambda c: bool(c.output_shape),
     "negative_pads": _has_negative_pads,
-    "empty_window": w.reads_padding_alone,
     "strided": w.of_axes(lambda axis: axis.stride > 1),
     "dilated": w.of_axes(lambda axis: axis.dilation > 1),
     "unequal_steps": lambda c: len({(axis.stride, axis.dilation) for axis in c.axes}) > 1,
@@ -325,7 +317,7 @@ _TESTS: Mapping[str, Test] = {
         c.op.quantised and isinstance(c.weight.scales, int) and c.weight.scales > 1
     ),
     "dequantised": lambda c: c.around.dequantised is not None,
-    "never_negative": lambda c: c.around.at_least is not None and c.around.at_least >= 0,
+    "never_negative": lambda c: c.around.never_negative,
     "behind_pad": lambda c: c.pad is not None and c.op.kind is not Kind.PAD,
     "reflect": _has_mode("reflect"),
     "edge": _has_mode("edge"),
@@ -395,13 +387,12 @@ _MORE: Mapping[str, Mapping[str, Any]] = {
     "last_window_dropped": {"of_windows": True},
     "batch_above_1": {
         "cure": "export the model with a batch of 1, and run it once for each sample",
-        "asks": _open_batch,
     },
     "open_sizes": {
         "cure": "give the model's inputs fixed sizes",
         "of_sizes": True,
     },
-    "two_types": {"cure": TWO_TYPES.cure, "tells": TWO_TYPES.tells},
+    "two_types": {"cure": TWO_TYPES.cure},
     "opset_above": {
         "cure": "export the model with opset {} or older",
         "of_opset": True,

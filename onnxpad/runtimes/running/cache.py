@@ -11,17 +11,17 @@ import os
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
 VARIABLE = "ONNXPAD_CACHE"
 """The environment variable that names another folder."""
-LARGEST = 256 * 2**20
-"""Bytes that all files may have together, about."""
+MOST = 20_000
+"""Files that are kept."""
 _EVERY = 128
-"""Files that a process writes before it looks at all of them."""
-_LEFT = 0.75
-_written = 0
+"""Files that a process writes before it counts all of them."""
+_written = count()
 
 
 def cache_folder() -> Path:
@@ -44,41 +44,20 @@ def kept(key: str, folder: Path | None = None) -> dict[str, Any] | None:
 
 
 def keep(key: str, value: Mapping[str, Any], folder: Path | None = None) -> None:
-    """Keep a value under a key, for whoever asks next; the oldest go where it is too much."""
-    global _written  # noqa: PLW0603 - the cheapest clock
+    """Keep a value under a key, for whoever asks next; the oldest go where there are too many."""
     folder = folder or cache_folder()
     file = _file(key, folder)
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = tempfile.mkstemp(dir=file.parent)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                json.dump(value, stream)
-            Path(name).replace(file)
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
-        _written += 1
-        if _written % _EVERY == 1:
-            _drop_oldest(folder)
+        with tempfile.NamedTemporaryFile("w", dir=file.parent, delete=False) as stream:
+            json.dump(value, stream)
+        Path(stream.name).replace(file)
+        if next(_written) % _EVERY == 0:
+            files = sorted(folder.glob("*/*"), key=lambda path: path.stat().st_mtime)
+            for old in files[:-MOST]:
+                old.unlink(missing_ok=True)
 
 
 def _file(key: str, folder: Path) -> Path:
     name = hashlib.sha256(key.encode()).hexdigest()
     return folder / name[:2] / f"{name[2:]}.json"
-
-
-def _drop_oldest(folder: Path) -> None:
-    files = []
-    for path in folder.glob("*/*"):
-        with suppress(OSError):
-            status = path.stat()
-            files.append((status.st_mtime, status.st_size, path))
-    total = sum(size for _, size, _ in files)
-    left = _LEFT * LARGEST if total > LARGEST else total
-    for _, size, path in sorted(files):
-        if total <= left:
-            return
-        with suppress(OSError):
-            path.unlink()
-            total -= size

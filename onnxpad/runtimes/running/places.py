@@ -22,7 +22,6 @@ from onnxpad.runtimes.running.headers import Header
 _ASK = "import json, sys; sys.stdout.write(json.dumps([sys.version.split()[0], sys.path[1:]]))"
 _SECONDS_TO_ASK = 60
 _NAMES = {"x86_64": "x86-64", "AMD64": "x86-64", "aarch64": "arm64", "ARM64": "arm64"}
-_LARGEST = 2**26
 
 
 class Place(NamedTuple):
@@ -123,9 +122,7 @@ def stamp(path: str | os.PathLike[str]) -> str:
 
 
 def digest(path: str | os.PathLike[str]) -> str:
-    """The content of a file; of a very large one its stamp."""
-    if Path(path).stat().st_size > _LARGEST:
-        return stamp(path)
+    """The content of a file."""
     return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 

@@ -14,25 +14,23 @@ import shutil
 import tempfile
 import threading
 import zipfile
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import takewhile
 from pathlib import Path
 from subprocess import DEVNULL, TimeoutExpired
 from typing import Any, Literal, NamedTuple
-from uuid import uuid4
 
 import numpy as np
 
 from onnxpad.errors import RequestError, RuntimeUnavailable
 from onnxpad.processes import Group
-from onnxpad.runtimes.own_targets import EXAMPLE, is_own_runtime
+from onnxpad.runtimes.own_targets import EXAMPLE
 from onnxpad.runtimes.running import serving
 from onnxpad.runtimes.running.headers import Header, headers_of
 from onnxpad.runtimes.running.places import (
-    Place,
     digest,
     machine,
     node_place,
@@ -82,25 +80,38 @@ class _RefusedError(Exception):
     """The runtime does not run the model; the message says why."""
 
 
+Computing = Callable[
+    [str, Mapping[str, Array], Mapping[str, int], float], tuple[Mapping[str, Array], bool]
+]
+"""A run of a model's file: inputs, ranks of the outputs, seconds; the outputs, and whether a node
+was left to the CPU."""
+
+
 @dataclass
-class Runner(ABC):
+class Runner:
     """A runtime that runs models.
 
     target: a target's name without release, or the words that the user gave.
     title: the runtime's name, for people.
-    key: changes with all that an answer depends on, besides the model and its inputs.
+    key: changes with all that an answer depends on, besides the model and its inputs; empty for the
+        user's own, of which nobody knows what it depends on.
     release: its version; empty where there is none.
     precision: which lowering of precision is switched off; empty where there is none to switch.
+    needs: what is to be installed where it does not start.
     is_own: it is the user's, and must give each output that it is asked for.
+    close: ends what was started.
     machine: the kind of processor.
     """
 
     target: str
     title: str
-    key: str
+    compute: Computing
+    key: str = ""
     release: str = ""
     precision: str = ""
+    needs: str = ""
     is_own: bool = True
+    close: Callable[[], None] = lambda: None
     machine: str = field(default_factory=machine)
 
     def run(
@@ -111,9 +122,12 @@ class Runner(ABC):
         `outputs` are names in the model's order with their ranks, or -1. Raises RuntimeUnavailable
         where the runtime does not start.
         """
-        path = str(Path(model).absolute())
         try:
-            found, falls_back = self._computed(path, inputs, outputs, seconds)
+            found, falls_back = self.compute(str(Path(model).absolute()), inputs, outputs, seconds)
+        except StartError as error:
+            needs = f"; {self.needs}" if self.needs else ""
+            said = f"{self.title} does not start: {_brief(str(error))}{needs}"
+            raise RuntimeUnavailable(said) from None
         except TimeoutError as error:
             return Reply("timeout", _brief(str(error)))
         except EndedError as error:
@@ -128,31 +142,21 @@ class Runner(ABC):
             return Reply("refused", _brief(f"it gave no '{missing[0]}', but {gave}"))
         return Reply("fell back" if falls_back else "ran", "", found)
 
-    @abstractmethod
-    def _computed(
-        self, model: str, inputs: Mapping[str, Array], outputs: Mapping[str, int], seconds: float
-    ) -> tuple[Mapping[str, Array], bool]:
-        """The outputs, and whether a node was left to the CPU."""
 
-    def close(self) -> None:  # noqa: B027 - most start nothing that lasts
-        """End what was started."""
-
-
-@dataclass
-class Served(Runner):
+class _Served:
     """A file with `run`, served in a process that is kept from one run to the next."""
 
-    command: Sequence[str] = ()
-    environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    folder: Path | None = None
-    needs: str = ""
-    _server: Server | None = field(default=None, repr=False)
-    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
+    ) -> None:
+        self._start = partial(Server, command, environment, folder)
+        self._server: Server | None = None
+        self._lock = threading.Lock()
 
-    def _computed(
+    def compute(
         self, model: str, inputs: Mapping[str, Array], outputs: Mapping[str, int], seconds: float
     ) -> tuple[Mapping[str, Array], bool]:
-        """The same; after a crash beside earlier runs the job is asked once more, alone."""
+        """As Computing; after a crash beside earlier runs the job is asked once more, alone."""
         job = {"model": model, "inputs": encode(inputs), "outputs": dict(outputs)}
         with self._lock:
             was_used = self._server is not None
@@ -164,7 +168,7 @@ class Served(Runner):
                 return self._answer(job, seconds)
 
     def _answer(self, job: Mapping[str, Any], seconds: float) -> tuple[Mapping[str, Array], bool]:
-        server = self._server = self._server or self._started()
+        server = self._server = self._server or self._start()
         try:
             answer = server.ask(job, seconds)
         except BaseException:
@@ -177,14 +181,6 @@ class Served(Runner):
         except (ImportError, KeyError, TypeError, ValueError) as error:
             raise _RefusedError(f"its answer cannot be read: {fault(error)}") from error
 
-    def _started(self) -> Server:
-        try:
-            return Server(self.command, self.environment, self.folder)
-        except (OSError, StartError) as error:
-            needs = f"; {self.needs}" if self.needs else ""
-            said = f"{self.title} does not start: {_brief(str(error))}{needs}"
-            raise RuntimeUnavailable(said) from None
-
     def _end(self) -> None:
         server, self._server = self._server, None
         if server is not None:
@@ -196,62 +192,45 @@ class Served(Runner):
             self._end()
 
 
-@dataclass
-class Command(Runner):
-    """A user's program, started for each run, which reads and writes .npz files."""
-
-    words: Sequence[str] = ()
-
-    def _computed(
-        self,
-        model: str,
-        inputs: Mapping[str, Array],
-        outputs: Mapping[str, int],  # noqa: ARG002 - the program writes what it computes
-        seconds: float,
-    ) -> tuple[Mapping[str, Array], bool]:
-        """The same, in a folder of its own."""
-        with tempfile.TemporaryDirectory(prefix="onnxpad-") as folder, closing(Log()) as log:
-            files = [model, f"{folder}/inputs.npz", f"{folder}/outputs.npz"]
-            words = list(self.words)
-            for part, file in zip(_PARTS, files, strict=True):
-                words = [word.replace(part, file) for word in words]
-            _write_arrays(files[1], inputs)
-            group = Group(words, stdin=DEVNULL, stdout=log.file, stderr=log.file)
-            try:
-                code = group.program.wait(seconds)
-            except TimeoutExpired:
-                line = log.last_line()
-                raise TimeoutError(f"no end within {seconds:g} s{line and f': {line}'}") from None
-            finally:
-                group.end()
-            if code:
-                raise (EndedError if code < 0 else _RefusedError)(how_ended(code, log.last_line()))
-            if not Path(files[2]).exists():
-                raise _RefusedError(_with_line("it wrote no {outputs}", log.last_line()))
-            return _read_arrays(files[2]), False
-
-
-@dataclass
-class Called(Runner):
-    """A user's function, called in this process; nothing ends it."""
-
-    function: Function | None = None
-
-    def _computed(
-        self,
-        model: str,
-        inputs: Mapping[str, Array],
-        outputs: Mapping[str, int],  # noqa: ARG002 - it knows the model
-        seconds: float,  # noqa: ARG002 - what runs here cannot be ended
-    ) -> tuple[Mapping[str, Array], bool]:
-        """The same, without a limit of time."""
-        assert self.function is not None  # noqa: S101 - own_runner gives it
+def _by_program(
+    program: Sequence[str],
+    model: str,
+    inputs: Mapping[str, Array],
+    _: Mapping[str, int],
+    seconds: float,
+) -> tuple[Mapping[str, Array], bool]:
+    """Run a user's program, which reads and writes .npz files, in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="onnxpad-") as folder, closing(Log()) as log:
+        files = [model, f"{folder}/inputs.npz", f"{folder}/outputs.npz"]
+        words = list(program)
+        for part, file in zip(_PARTS, files, strict=True):
+            words = [word.replace(part, file) for word in words]
+        _write_arrays(files[1], inputs)
+        group = Group(words, stdin=DEVNULL, stdout=log.file, stderr=log.file)
         try:
-            own = {name: np.array(array) for name, array in inputs.items()}
-            answer = serving.answer(self.function(model, own))
-            return decode(answer["outputs"]), answer["fallback"]
-        except (Exception, SystemExit) as error:
-            raise _RefusedError(fault(error)) from error
+            code = group.program.wait(seconds)
+        except TimeoutExpired:
+            line = log.last_line()
+            raise TimeoutError(f"no end within {seconds:g} s{line and f': {line}'}") from None
+        finally:
+            group.end()
+        if code:
+            raise (EndedError if code < 0 else _RefusedError)(how_ended(code, log.last_line()))
+        if not Path(files[2]).exists():
+            raise _RefusedError(_with_line("it wrote no {outputs}", log.last_line()))
+        return _read_arrays(files[2]), False
+
+
+def _by_function(
+    function: Function, model: str, inputs: Mapping[str, Array], _: Mapping[str, int], __: float
+) -> tuple[Mapping[str, Array], bool]:
+    """Call a user's function in this process, where nothing ends it."""
+    try:
+        own = {name: np.array(array) for name, array in inputs.items()}
+        answer = serving.answer(function(model, own))
+        return decode(answer["outputs"]), answer["fallback"]
+    except (Exception, SystemExit) as error:
+        raise _RefusedError(fault(error)) from error
 
 
 def runner_for(target: str, live: Live) -> Runner:
@@ -264,8 +243,8 @@ def runner_for(target: str, live: Live) -> Runner:
     headers = headers_of(target)
     if not headers:
         raise RequestError(
-            f"{target} is a table of rules here, and nothing starts it from Python: name a runtime "
-            f"of your own, such as {_EXAMPLE}, or leave --live out"
+            f"{target} is a table of rules here, which inspect and rewrite read without --live, "
+            f"and nothing starts it from Python: name a runtime of your own, such as {_EXAMPLE}"
         )
     folder = Path.cwd() if isinstance(live, bool) else Path(live)
     has_node = (folder / "node_modules").is_dir()
@@ -273,34 +252,14 @@ def runner_for(target: str, live: Live) -> Runner:
     return adapted(header, live)
 
 
-def adapted(header: Header, live: Live) -> Served:
+def adapted(header: Header, live: Live) -> Runner:
     """The runtime that an adapter's header describes; errors are those of runner_for."""
     programs = program_stamps(header)
     is_node = header.is_javascript
     place = node_place(live, header.dependencies[0]) if is_node else place_of(live)
-    release, versions = _releases(header, place)
-    serve = _SERVING.with_suffix(header.file.suffix)
-    variables = _SETTINGS | dict(header.variables)
-    key = [*versions, sorted(variables.items()), digest(serve), digest(header.file), place.version]
-    return Served(
-        header.target,
-        header.title,
-        _key([*key, programs]),
-        release,
-        header.precision,
-        is_own=False,
-        command=(place.program, str(serve), str(header.file)),
-        environment=place.environment | variables,
-        folder=place.folder,
-        needs=f"it needs what this installs: {header.install}",
-    )
-
-
-def _releases(header: Header, place: Place) -> tuple[str, list[str]]:
-    """The release of the runtime, and name and version of all that it needs."""
     alternatives = header.release or header.dependencies[:1]
-    known = {name: place.release(name) for name in (*alternatives, *header.others)}
-    release = next((version for name in alternatives if (version := known[name])), "")
+    versions = {name: place.release(name) for name in (*alternatives, *header.others)}
+    release = next((version for name in alternatives if (version := versions[name])), "")
     own_build = None if release else place.origin(header.module)
     if not (release or own_build):
         where = "this Python" if place.is_own else place.program
@@ -308,8 +267,25 @@ def _releases(header: Header, place: Place) -> tuple[str, list[str]]:
             f"{header.target} needs {alternatives[0]} in {where}: {header.install}, or name a "
             "Python that has it: --live PYTHON"
         )
-    builds = [stamp(own_build)] if own_build else []
-    return release, [*(f"{name} {version}" for name, version in known.items()), *builds]
+    serve = _SERVING.with_suffix(header.file.suffix)
+    variables = _SETTINGS | dict(header.variables)
+    builds = [*programs, *([stamp(own_build)] if own_build else [])]
+    code = [digest(serve), digest(header.file), place.version, processor()]
+    key = json.dumps([versions, variables, builds, code], sort_keys=True)
+    served = _Served(
+        (place.program, str(serve), str(header.file)), place.environment | variables, place.folder
+    )
+    return Runner(
+        header.target,
+        header.title,
+        served.compute,
+        hashlib.sha256(key.encode()).hexdigest(),
+        release,
+        header.precision,
+        f"it needs what this installs: {header.install}",
+        is_own=False,
+        close=served.close,
+    )
 
 
 def own_runner(
@@ -325,32 +301,25 @@ def own_runner(
         if not callable(spec):
             raise RequestError(f"{spec!r} is no runtime: name a file, a command or a function")
         title = getattr(spec, "__name__", type(spec).__name__)
-        # Nobody knows what it depends on, so no answer outlives it.
-        return Called(title, title, uuid4().hex, function=spec)
+        return Runner(title, title, partial(_by_function, spec))
     words = os.fspath(spec)
     if Path(words).suffix == ".py" and (Path(words).exists() or not words.count(" ")):
         return _own_file(words, live)
     return _own_command(words)
 
 
-def _own_file(words: str, live: Live) -> Served:
+def _own_file(words: str, live: Live) -> Runner:
     file = Path(words).resolve()
     if not file.is_file():
         raise RequestError(f"there is no file {words}, which is to have run(model, inputs)")
     place = place_of(live)
-    beside = [stamp(one) for one in sorted(file.parent.glob("*.py"))]
     advice = "install that there, or ask for it in a call without --live"
-    return Served(
-        words,
-        file.name,
-        _key([words, digest(file), beside, digest(_SERVING), place.program, place.version]),
-        command=(place.program, str(_SERVING), str(file), BESIDE),
-        environment=place.environment,
-        needs="" if isinstance(live, bool) else f"{place.program} of --live ran it: {advice}",
-    )
+    served = _Served((place.program, str(_SERVING), str(file), BESIDE), place.environment)
+    needs = "" if isinstance(live, bool) else f"{place.program} of --live ran it: {advice}"
+    return Runner(words, file.name, served.compute, needs=needs, close=served.close)
 
 
-def _own_command(text: str) -> Command:
+def _own_command(text: str) -> Runner:
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -363,15 +332,9 @@ def _own_command(text: str) -> Command:
     program = shutil.which(words[0])
     if program is None:
         raise RequestError(f"there is no program {words[0]}, which '{text}' starts")
-    own = [word for word in words[1:] if "{" not in word]
-    files = [digest(word) for word in (program, *own) if Path(word).is_file()]
     named = list(takewhile(lambda word: word[:1] != "-" and "{" not in word, words))[:_NAMED]
     title = " ".join([Path(named[0]).name, *named[1:]]) if named else words[0]
-    return Command(text, title, _key([words, files]), words=[program, *words[1:]])
-
-
-def _key(parts: list[Any]) -> str:
-    return hashlib.sha256(json.dumps([*parts, processor()]).encode()).hexdigest()
+    return Runner(text, title, partial(_by_program, [program, *words[1:]]))
 
 
 def _brief(text: str) -> str:
@@ -391,38 +354,18 @@ def _write_arrays(file: str, arrays: Mapping[str, Array]) -> None:
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             if array.dtype.kind in "OV":
-                raise TypeError(
-                    f"an .npz holds no {array.dtype}: use a .py with run(model, inputs)"
-                )
+                said = f"an .npz holds no {array.dtype}: use a .py with run(model, inputs)"
+                raise TypeError(said)
             with archive.open(f"{name}.npy", "w", force_zip64=True) as stream:
                 np.lib.format.write_array(stream, array, allow_pickle=False)
 
 
 def _read_arrays(file: str) -> dict[str, Array]:
-    """The arrays of an .npz; TypeError or ValueError for anything else."""
+    """The arrays of an .npz; ValueError for anything else."""
     try:
         with Path(file).open("rb") as stream:
-            found = np.load(stream, allow_pickle=False)
-            read = found if isinstance(found, np.ndarray) else dict(found)
+            return dict(np.load(stream, allow_pickle=False).items())
     except Exception as error:
         # zipfile, zlib and numpy have errors of many kinds for what a program wrote.
-        raise ValueError(f"{{outputs}} is no .npz that can be read: {fault(error)}") from error
-    if isinstance(read, np.ndarray):
-        raise TypeError("{outputs} holds one array without a name: np.savez(file, y=...)")
-    for name, array in read.items():
-        if not isinstance(array, np.ndarray):
-            raise TypeError(f"'{name}' in {{outputs}} is no .npy: np.savez(file, y=...)")
-    return read
-
-
-__all__ = [
-    "Called",
-    "Command",
-    "Reply",
-    "Runner",
-    "Served",
-    "adapted",
-    "is_own_runtime",
-    "own_runner",
-    "runner_for",
-]
+        said = "{outputs} is no .npz with a name for each array, as np.savez(file, y=...) writes"
+        raise ValueError(f"{said}: {fault(error)}") from error

@@ -59,10 +59,7 @@ class Log:
 
 
 class Server:
-    """A process that runs `serving`, or does as it does.
-
-    Raises StartError where it does not start, OSError where its program is not there.
-    """
+    """A process that runs `serving`, or does as it does; StartError where it does not start."""
 
     def __init__(
         self, command: Sequence[str], environment: Mapping[str, str], folder: Path | None = None
@@ -72,17 +69,16 @@ class Server:
         streams = {"stdin": PIPE, "stdout": PIPE, "stderr": self.log.file}
         try:
             self._group = Group(command, env=environment, cwd=folder, **streams)
-        except BaseException:
+        except OSError as error:
             self.log.close()
-            raise
+            raise StartError(str(error)) from None
         threading.Thread(target=self._receive, daemon=True).start()
         try:
             first = self._answer(SECONDS_TO_START)
-        except (EndedError, TimeoutError) as error:
+        except BaseException as error:
             self.close()
-            raise StartError(str(error)) from None
-        except BaseException:
-            self.close()
+            if isinstance(error, (EndedError, TimeoutError)):
+                raise StartError(str(error)) from None
             raise
         if "failed" in first:
             self.close()

@@ -157,24 +157,14 @@ def test_a_pipe_is_read_up_to_a_largest_size(tmp_path: Path) -> None:
 
 FOREIGN = [
     (b"", "the file is empty (0 bytes)"),
-    (b"hello world\n", "text"),
-    (b'{"irVersion": "8"}', "JSON text"),
-    (b"<!DOCTYPE html><html>", "a web page or XML"),
-    (b"ir_version: 8\ngraph {\n}\n", "protobuf text"),
+    (b"hello world\n", "not an ONNX model, or damaged or cut short: it begins with b'hello world"),
     (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer"),
-    (b"\x1f\x8b\x08\x00", "gzip data"),
-    (b"PK\x03\x04" + bytes(30), "a zip archive"),
-    (b"\x89HDF\r\n\x1a\n\x00", "an HDF5 file"),
-    (b"\x1c\x00\x00\x00TFL3\x14\x00", "a TensorFlow Lite model"),
-    (b"\x08\x00\x00\x00ORTM\x14\x00", "an onnxruntime ORT-format model"),
-    (b'\x40\x00\x00\x00\x00\x00\x00\x00{"w":', "a safetensors file"),
-    (b"\x80\x04}q\x00.", "a Python pickle"),
-    (b"\x93NUMPY\x01\x00", "inputs"),
+    (b"PK\x03\x04" + bytes(30), "it begins with b'PK"),
     (bytes(range(256)), "not an ONNX model, or damaged"),
     (helper.make_tensor("w", TensorProto.FLOAT, [2], [-1.0, -2.0]).SerializeToString(), "not"),
     (MODEL.graph.SerializeToString(), "not"),
     (ModelProto(ir_version=9, opset_import=MODEL.opset_import).SerializeToString(), "no graph; "),
-    (ModelProto(ir_version=9, graph=MODEL.graph).SerializeToString(), "it has no opset_import; "),
+    (ModelProto(ir_version=9, graph=MODEL.graph).SerializeToString(), "has no opset_import; "),
     (ModelProto(graph=MODEL.graph, opset_import=MODEL.opset_import).SerializeToString(), "no ir"),
 ]
 
@@ -197,7 +187,7 @@ def test_subgraphs_deeper_than_protobuf_reads_are_refused() -> None:
             graph = bytes([tag, size & 0x7F | 0x80, size >> 7]) + graph
     size = len(graph)
     model = b"\x08\x09\x3a" + bytes([size & 0x7F | 0x80, size >> 7]) + graph + b"\x42\x02\x10\x0d"
-    assert "nested deeper" in refusal(model)
+    assert "subgraphs nested too deep" in refusal(model)
 
 
 @given(st.binary(max_size=64))

@@ -17,7 +17,7 @@ from onnx import ModelProto
 from onnxpad.errors import ModelError
 from onnxpad.model.files import atomic
 from onnxpad.model.files.atomic import Together
-from onnxpad.model.files.delivery import check_target, write, write_unchanged
+from onnxpad.model.files.delivery import check_target, write
 from onnxpad.model.files.onnx_file import Source, load, read
 from tests.models.external_data import below, external_tensor, model_of, saved
 
@@ -179,11 +179,6 @@ def test_a_process_that_ends_now_removes_its_temporary_files(tmp_path: Path) -> 
         assert len(below(tmp_path)) == 1
         atomic.abandon()
         assert below(tmp_path) == set()
-
-
-def test_unchanged_bytes_of_a_model_made_in_memory_are_asked_for(out: Path) -> None:
-    with pytest.raises(ModelError, match="a model made in memory has no original bytes; use"):
-        write_unchanged(Source(out, None), out)
 
 
 @pytest.mark.parametrize("protected", ["model.onnx", "."])

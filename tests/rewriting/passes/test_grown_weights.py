@@ -115,41 +115,6 @@ def test_graphs_of_graphsurgeon(rule: str) -> None:
     assert_computes(graph, original)
 
 
-def noted_model() -> onnx.ModelProto:
-    """A weight with a comment, metadata, and a scale that only a note on it names."""
-    model = parsed("y = Conv <pads = [0, 2]> (x, w)", f"{W}, float scale = {{0.5}}")
-    weight = model.graph.initializer[0]
-    weight.doc_string = "trained on Sunday"
-    weight.metadata_props.add(key="origin", value="here")
-    note = model.graph.quantization_annotation.add(tensor_name="w")
-    note.quant_parameter_tensor_names.add(key="SCALE_TENSOR", value="scale")
-    return model
-
-
-def test_what_the_file_says_of_a_kernel_is_said_of_the_larger_one() -> None:
-    model = noted_model()
-    after = rewrite(model, passes=[KERNEL]).model
-    assert isinstance(after, onnx.ModelProto)
-    scale, grown = after.graph.initializer
-    assert (scale.name, grown.name, grown.doc_string) == ("scale", "w/grown", "trained on Sunday")
-    assert [(one.key, one.value) for one in grown.metadata_props] == [("origin", "here")]
-    (note,) = after.graph.quantization_annotation
-    assert note.tensor_name == "w/grown"
-    before = model.graph.quantization_annotation[0]
-    assert note.quant_parameter_tensor_names == before.quant_parameter_tensor_names
-
-
-def test_a_note_stays_with_a_kernel_that_others_read() -> None:
-    model = noted_model()
-    model.graph.node.add(op_type="Conv", input=["x", "w"], output=["z"])
-    model.graph.output.add().CopyFrom(model.graph.output[0])
-    model.graph.output[1].name = "z"
-    after = rewrite(model, passes=[KERNEL]).model
-    assert isinstance(after, onnx.ModelProto)
-    notes = after.graph.quantization_annotation
-    assert [note.tensor_name for note in notes] == ["w", "w/grown"]
-
-
 def test_a_sparse_kernel_does_not_grow() -> None:
     model = parsed("y = Conv <pads = [0, 2]> (x, w)", W)
     del model.graph.initializer[:]

@@ -9,7 +9,7 @@ import pytest
 
 from onnxpad.errors import RuntimeUnavailable
 from onnxpad.runtimes.running.headers import Header
-from onnxpad.runtimes.running.runner import Reply, Served, adapted
+from onnxpad.runtimes.running.runner import Reply, Runner, adapted
 from tests.runtimes.live import RELEASES, RUNTIMES, Runtime, running
 from tests.runtimes.live.environments import Unavailable, place
 from tests.runtimes.live.running import Case, judge, outcomes
@@ -122,13 +122,13 @@ def test_a_timeout_is_not_kept(
     runtime: Runtime, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     limits: list[float] = []
-    run = Served.run
+    run = Runner.run
 
-    def noted(self: Served, *job: Any) -> Reply:
+    def noted(self: Runner, *job: Any) -> Reply:
         limits.append(job[-1])  # what the adapter notes may come too late on a busy machine
         return run(self, *job)
 
-    monkeypatch.setattr(Served, "run", noted)
+    monkeypatch.setattr(Runner, "run", noted)
     for _ in range(2):
         (found,) = running.run(runtime, [case(model, 300)], seconds=1)
         assert found.verdict == "timeout"
