@@ -1,18 +1,19 @@
 """At which sizes two sides must agree so that they agree at all of them.
 
 Lemma 2. Let `far` be how many cells windows, pads and bounds reach together along an axis, counted
-at the input, and `period` the product of strides (with the numbers that sizes are divided by). If
-the sides agree at all sizes up to far + period, they agree at every size. A larger size adds
-windows whose reading is a translate of one that was seen; cells near the front are counted from
-the front, cells near the end from the end. Conditions: every operator is a product of maps of one
-axis each, and sizes that are computed are linear plus a function of the remainder by the period.
+at the input, or the last size at which a comparison of sizes turns over if that is larger. Let
+`period` be the product of strides, with the denominators of slopes (see `sized`). If the sides
+agree at all sizes up to far + period, they agree at every size. A larger size adds windows whose
+reading is a translate of one that was seen; cells near the front are counted from the front, cells
+near the end from the end. Conditions: every operator is a product of maps of one axis each, and
+sizes that are computed are linear plus a function of the remainder by the period.
 
 Open sizes that are apart are taken one at a time, with the others at sizes that have a result. That
 is enough where both sides are products of maps of one axis, F1(n) x F2(m) and G1(n) x G2(m): from
 F1(n) x F2(M) = G1(n) x G2(M) for all n follows F1 = c G1 with the c of F2(M) = G2(M) / c, and with
 the same c F2 = G2 / c from F1(N) x F2(m) = G1(N) x G2(m). A few combinations at random are taken as
 well. Of open sizes that hang on each other (pads of one axis computed from the size of another) all
-combinations are taken, unless such sizes are compared of which something is known.
+combinations are taken.
 
 Lemma 3. A fixed size may stand for a smaller one beyond that bound with the same remainder.
 """
