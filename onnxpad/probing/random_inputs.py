@@ -123,25 +123,24 @@ class Sampler:
         """
         random = np.random.default_rng([self._seed, index])
         shapes = self.shapes(index, draw)
-        self._refuse_large(shapes)
+        cells = sum(map(prod, shapes.values()))
+        needed = 2 * sum(
+            prod(s) * np.dtype(self._types[n].dtype).itemsize for n, s in shapes.items()
+        )
+        allowed = processes.current().memory_allowed()
+        if needed > allowed:  # here, and where the model runs
+            name = max(shapes, key=lambda one: prod(shapes[one]))
+            raise Undrawable(
+                f"random inputs of these sizes have {cells} cells and take "
+                f"{processes.readable(needed)} of memory, more than {processes.readable(allowed)}: "
+                f"'{name}' is {list(shapes[name])}\n"
+                "  try     smaller sizes with --dim, inputs of your own with --inputs, or "
+                f"--memory {processes.readable(2 * needed, '')}"
+            )
         return {
             name: _values(random, np.dtype(self._types[name].dtype), shape, index, draw.style)
             for name, shape in shapes.items()
         }
-
-    def _refuse_large(self, shapes: Mapping[str, Sequence[int]]) -> None:
-        bytes_of = {n: prod(s) * np.dtype(self._types[n].dtype).itemsize for n, s in shapes.items()}
-        needed = 2 * sum(bytes_of.values())  # here, and where the model runs
-        allowed = processes.current().memory_allowed()
-        if needed > allowed:
-            name = max(bytes_of, key=bytes_of.__getitem__)
-            raise Undrawable(
-                f"random inputs of these sizes have {sum(map(prod, shapes.values()))} cells and "
-                f"take {processes.readable(needed)} of memory, more than "
-                f"{processes.readable(allowed)}: '{name}' is {list(shapes[name])}\n"
-                "  try     smaller sizes with --dim, inputs of your own with --inputs, or "
-                f"--memory {processes.readable(2 * needed, '')}"
-            )
 
     def shapes(self, index: int, draw: Draw) -> dict[str, list[int]]:
         """The shape of every input."""

@@ -137,11 +137,15 @@ class _Served:
             return _failed(found)
         self._last += 1
         self._sessions[self._last] = found, len(buffers[0]) if buffers else _MUCH
-        names = {
+        parts = found.get_provider_graph_assignment_info() if told["records_assignment"] else []
+        head = {
+            "number": self._last,
+            "providers": found.get_providers(),
             "outputs": [value.name for value in found.get_outputs()],
             "inputs": [value.name for value in found.get_inputs()],
+            "assignments": {node.name: part.ep_name for part in parts for node in part.get_nodes()},
         }
-        return Reply({"number": self._last, "providers": found.get_providers(), **names}, [])
+        return Reply(head, [])
 
     def run(self, said: Mapping[str, Any], buffers: list[Buffer]) -> Reply:
         self._close(said)
@@ -159,11 +163,6 @@ class _Served:
         made: list[Buffer] = []
         return Reply({"values": [packed(value, made) for value in values]}, made)
 
-    def assignments(self, said: Mapping[str, Any], _: list[Buffer]) -> Reply:
-        parts = self._sessions[said["number"]][0].get_provider_graph_assignment_info()
-        found = {node.name: part.ep_name for part in parts for node in part.get_nodes()}
-        return Reply({"assignments": found}, [])
-
     def _close(self, said: Mapping[str, Any]) -> None:
         """Close sessions, and give much memory back to the system: glibc would keep it."""
         closed = [self._sessions.pop(number, (None, 0)) for number in said["closed"]]
@@ -178,7 +177,7 @@ def _serve() -> None:
     with contextlib.suppress(RuntimeUnavailable):  # every call says so
         library()  # its start is no cost of a model
     served = _Served()
-    names = ("warm", "clear", "open", "run", "assignments")
+    names = ("warm", "clear", "open", "run")
     processes.serve({name: getattr(served, name) for name in names})
 
 

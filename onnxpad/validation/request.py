@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,17 @@ def checked_inputs(
         for index, value in enumerate(values):
             if types[name].dtype != "string":
                 _refuse_useless("input", name, index, value)
-    return turned_inputs(network, types, inputs, warn)
+    samples = turned_inputs(network, types, inputs, warn)
+    for index, feeds in enumerate(samples):
+        images = {name: value for name, value in feeds.items() if prod(value.shape[2:]) > 1}
+        cells = [value.reshape(*value.shape[:2], -1) for value in images.values()]
+        if cells and all((one == one[..., :1]).all() for one in cells):
+            warn(
+                f"'{next(iter(images))}' holds the same number in every cell of a channel in "
+                f"sample {index}, which tells little about padding: give an input whose cells "
+                "differ, such as a photograph or random numbers, and what the framework makes of it"
+            )
+    return samples
 
 
 def _listed(given: GivenArrays, names: Sequence[str], kind: str) -> dict[str, list[Array]]:
@@ -255,6 +266,7 @@ def in_layout(
     """
     ran = bench.run(network, samples[0], tuple(expected))
     given, stated = {} if isinstance(ran, RunFailure) else ran, network.stated_types()
+    batches: set[Size | None] = {fed.shape[0] for fed in samples[0].values() if fed.ndim > 1}
     turned = {}
     for name, values in expected.items():
         dims: Dims | None = stated[name].dims if name in stated else None
@@ -269,8 +281,11 @@ def in_layout(
         if dims is not None:
             turned[name] = [_turned(name, v, dims, bench.warn, is_output=True) for v in values]
             shape = turned[name][0].shape
-            is_other = shape[-1] != dims[-1] if shape and dims else False
-            if len(shape) != len(dims) or (is_other and _is_product(network, name)):
+            is_other = len(shape) != len(dims)
+            if shape and not is_other:
+                other_images = shape[0] != dims[0] and batches == {dims[0]} and len(shape) > 1
+                is_other = other_images or (shape[-1] != dims[-1] and _is_product(network, name))
+            if is_other:
                 raise RequestError(
                     f"reference '{name}' has shape {list(shape)}, the model gives {list(dims)}, "
                     "and no padding changes that: is it the reference of this model and output?"

@@ -43,9 +43,9 @@ TABLE: dict[tuple[str, Verdict | None], Verdict] = {
 """By the verdict of the proof and that of the runs; None where nothing was run."""
 _LACKING = (
     *("NOT_IMPLEMENTED", "No opset import for domain", "No Op registered", "is not registered"),
-    *("official support", "IR version"),
+    *("official support", "IR version", "Exception during initialization"),
 )
-"""What onnxruntime says of operators and versions that it does not have; others may run them."""
+"""What onnxruntime says of operators, versions and forms that it lacks; others may run them."""
 
 
 def concluded(
@@ -63,8 +63,6 @@ def concluded(
         verdict, reason = Verdict.UNVERIFIED, "every output is NaN: nothing can be compared"
     elif verdict in _FINE and problem:
         verdict, reason = Verdict.DIFFERENT, problem
-    elif verdict in _FINE:
-        reason += apart_when_optimised(off, rows)
     return Validation(
         verdict,
         reason,
@@ -183,15 +181,3 @@ def _sentence(worst: Finding, findings: Sequence[Finding]) -> str:
         return f"apart by rounding in {many}{near}"
     first = worst.first
     return "" if first is None else f"{first.node} -> '{first.tensor}' differs{first.amount()}"
-
-
-def apart_when_optimised(off: Sequence[OutputRow], on: Sequence[OutputRow]) -> str:
-    """Which output onnxruntime's optimisations move further apart than is allowed without them."""
-    most = max((max(row.max_abs or 0.0, row.bound or 0.0) for row in off), default=0.0)
-    worst = max(on, key=lambda row: row.max_abs or 0.0, default=None)
-    if worst is None or worst.max_abs is None or worst.max_abs <= most:
-        return ""
-    level = "; with onnxruntime's optimisations"
-    if all(row.equal for row in off):
-        level = " without onnxruntime's optimisations; with them"
-    return f"{level} '{worst.output}' is apart by up to {worst.max_abs:.3g} (sample {worst.sample})"

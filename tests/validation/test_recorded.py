@@ -4,14 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
-import onnx.parser
 import pytest
 from click.testing import CliRunner
 
 from onnxpad.cli import commands
-from onnxpad.diagnosis import diagnose
-from onnxpad.errors import OnnxpadError, RequestError
+from onnxpad.errors import RequestError
 from tests.validation.builders import model, node, two_convs
 from tests.validation.runs import validate
 
@@ -61,18 +58,3 @@ def test_names_are_not_guessed(tmp_path: Path) -> None:
     relu = model([node("Relu", ["x"], ["y"])], {}, shape=X.shape)
     with pytest.raises(RequestError, match="and no input"):
         validate(relu, data=path)
-
-
-def test_an_input_that_declares_fewer_axes_than_it_is_read_with_is_no_crash() -> None:
-    numbers = ", ".join(["0"] * 108)
-    model = onnx.parser.parse_model(
-        '<ir_version: 8, opset_import: ["": 17]> g (float[a,b] x) => (float[c,d,e,f] y)'
-        f"<float[4,3,3,3] w = {{{numbers}}}>"
-        "{ t = Transpose <perm = [0, 3, 1, 2]> (x) y = Conv (t, w) }"
-    )
-    with pytest.raises(OnnxpadError):
-        diagnose(
-            model,
-            inputs={"x": np.ones((4, 4, 4, 2), np.float32)},
-            outputs={"y": np.zeros((4, 4, 2, 2), np.float32)},
-        )
