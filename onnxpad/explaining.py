@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from textwrap import fill
+from typing import Any
 
 from onnxpad.errors import RequestError, nearest
 from onnxpad.frameworks.choices import Fill, Role
@@ -55,7 +58,9 @@ class Explanation(Report):
         is_there = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE).search
         found = tuple(fact for fact in self.facts if is_there(fact[1]))
         if not found:
-            raise RequestError(f"no fact about {self.name} has the word '{word}'")
+            words = {one.strip("[](),:;") for _, value in self.facts for one in value.split()}
+            near = "".join(f": did you mean '{one}'?" for one in nearest(word, words))
+            raise RequestError(f"no fact about {self.name} has the word '{word}'{near}")
         return replace(self, facts=found)
 
     @property
@@ -107,7 +112,7 @@ def _facts_called(address: str) -> Iterator[Explanation]:
             command = f"onnxpad explain {asked_as(target.name)} --reproduce {address} -o DIR"
             shown = f"no small model: {row.unshown}" if row.unshown else command
             facts = [("known from", str(row.evidence)), ("to see it", shown)]
-            if told := held(row, target.releases):
+            if told := held(row):
                 facts.insert(0, ("releases", told))
             text = f"{target.name} {row.answer} {row.what}."
             yield Explanation("fact", f"{target.name}: {address}", text, tuple(facts))
@@ -136,7 +141,7 @@ _FINDINGS = ("fallback", "unknown", "refused", "wrong")
 def _called(name: str) -> set[tuple[str, str]]:
     """Kinds and names of what people call otherwise as well."""
     found = {("target", one.name) for one in all_targets().values() if name in one.also}
-    found |= {("topic", topic) for topic, words in _WORDS.items() if name in words}
+    found |= {("topic", topic) for topic, words in _names()["words"].items() if name in words}
     found |= {("trap", "auto-pad-with-pads")} if name.removeprefix("--") in _BOTH else set()
     if name == "same":
         found |= {("convention", "SAME_UPPER"), ("convention", "SAME_LOWER")}
@@ -160,8 +165,8 @@ def _entries() -> Iterator[Explanation]:
     for convention in all_conventions().values():
         about = tuple(_convention_facts(convention))
         yield Explanation("convention", convention.name, convention.text, about, convention.source)
-    for name, (text, source) in _PLACEMENTS.items():
-        yield Explanation("convention", name, text, (), source)
+    for name, placement in _names()["placements"].items():
+        yield Explanation("convention", name, placement["text"], (), placement["source"])
     for trap in all_rules().values():
         helping = (("removed by", ", ".join(trap.passes)),) if trap.passes else ()
         yield Explanation("trap", trap.code, trap.text, helping, trap.source)
@@ -170,37 +175,14 @@ def _entries() -> Iterator[Explanation]:
         yield Explanation("optimiser", tool.name, _OPTIMISED, about, tool.source)
 
 
-# What retarget --to and --source take beside frameworks; retargeting.habits has the rules.
-_ONNX = "ONNX Operators.md, Conv-22"
-_PLACEMENTS = {
-    "SAME_UPPER": (
-        """SAME of ONNX: ceil(size/stride) windows, an odd cell at the end.
-
-TensorFlow pads like this. Transposed convolutions give size*stride cells, the smaller half of what
-is too much cut off in front. Rounding and divisors stay as they are.""",
-        _ONNX,
-    ),
-    "SAME_LOWER": (
-        """SAME of ONNX: ceil(size/stride) windows, an odd cell at the begin.
-
-Transposed convolutions give size*stride cells, the larger half of what is too much cut off in
-front. Rounding and divisors stay as they are. Apple's MPS places cells like this unless told
-otherwise, and so does CNTK for odd kernels.""",
-        f"{_ONNX}; CNTK 2.7 measured; MPSNeuralNetworkTypes.h read",
-    ),
-    "onnx-same-lower": ("Another name of SAME_LOWER.", _ONNX),
-    "symmetric": (
-        """As many cells at both sides, one number for each axis.
-
-What gives ceil(size/stride) windows keeps doing so, with at most half a window at both sides, where
-one number serves every size. Rounding and divisors stay as they are.""",
-        "onnxpad's own word for what PyTorch and Caffe write",
-    ),
-}
-
-
 _TOPICS = Path(__file__).parent / "topics"
 _MEASURED = Path(__file__).parent / "runtimes" / "measured.json"
+
+
+@cache
+def _names() -> dict[str, Any]:
+    """Words that topics explain, and conventions that are no framework."""
+    return tomllib.loads((_TOPICS / "names.toml").read_text(encoding="utf-8"))
 
 
 def _topic(path: Path) -> Explanation:
@@ -224,33 +206,6 @@ def _without_functions() -> str:
     return fill(", ".join(found), 79)
 
 
-_WORDS = {
-    "verdicts": (
-        *("proved", "identical", "rounding", "tolerated", "different", "unverified"),
-        *("refuted", "undecided", "not proved", "allowed", "bound", "cells", "budget of cells"),
-        *("first difference", "tolerance", "certificate"),
-    ),
-    "targets": (
-        *("takes", "refuses", "miscomputes", "unknown", "falls back", "no way", "left as it is"),
-        *("evidence", "measured", "assumed", "documented", "taken for granted", "target"),
-    ),
-    "diagnose": (
-        *("explained", "not explained", "nearest", "has to be", "fits with", "also fits", "budget"),
-        *("comes nearest with", "relative error"),
-    ),
-    "rewrite": ("rewritten", "skip", "skipped", "skips", "unfit", "strict", "cost"),
-    "retarget": ("moved", "unchanged", "breaks"),
-    "inspect": ("trap", "traps", "with traps", "fits", "window", "written as", "no padding"),
-    "ci": ("baseline", "finding", "findings", "known findings", "failing", "fine", "sarif"),
-    "exit-codes": ("exit code", "exit codes", "exit"),
-    "words": ("pads", "node", "address"),
-    "operators": ("functions", "function", "local functions", "local function"),
-    "conditions": ("condition", "rules", "toml", "own rules"),
-    "own-runtime": ("live", "own", "runner", "probe", "measured here"),
-    "batches": ("each", "jobs"),
-    "sizes": ("dim", "dims", "--dim", "dimensions", "open sizes", "shapes", "holds_where"),
-}
-"""Words of messages that a topic explains."""
 _BOTH = ("ambiguous", "contradict each other")
 
 
@@ -389,7 +344,7 @@ def _target_rules(target: Target) -> Iterator[tuple[str, str]]:
         left = tuple(one for one in row.operators if row.answer.fails or one not in never)
         if left:
             what = replace(row, operators=left).what
-            known = "; ".join(filter(None, (held(row, target.releases), str(row.evidence))))
+            known = "; ".join(filter(None, (held(row), str(row.evidence))))
             yield str(row.answer), f"{addresses.get(row, '')}{what} [{known}]"
 
 

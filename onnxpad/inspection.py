@@ -24,7 +24,7 @@ from onnxpad.model.graph.broken import (
 from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
-from onnxpad.model.reading.as_written import Observer
+from onnxpad.model.reading.as_written import as_written
 from onnxpad.model.reading.divisors import (
     hanging_on_sizes,
     is_computed,
@@ -58,37 +58,6 @@ if TYPE_CHECKING:
     from onnxpad.runtimes.installed import Installed, OnInstalled
 
 __all__ = ["Inspection", "PaddedNode", "inspect"]
-
-
-class ChainFacts(NamedTuple):
-    """What follows from a chain and its surroundings alone."""
-
-    chain: Chain
-    pads: Pads | Skip
-    forms: tuple[str, ...]
-    conventions: tuple[str, ...]
-    traps: tuple[Trap, ...]
-
-
-class FactsByChain:
-    """Facts, worked out once for nodes that compute the same: those share one Chain object."""
-
-    def __init__(self) -> None:
-        self._facts: dict[tuple[int, AsWritten], ChainFacts] = {}
-
-    def of(self, chain: Chain, written: AsWritten) -> ChainFacts:
-        """The facts about a node, the same object for nodes that are alike."""
-        key = (id(chain), written)
-        if key not in self._facts:
-            pads, forms = _pads(chain, written), _forms(with_far_pad(chain), written)
-            self._facts[key] = ChainFacts(
-                chain,
-                pads,
-                tuple(str(form) for form in Form if form in forms),
-                fits(with_far_pad(chain)),
-                traps_of(chain, written),
-            )
-        return self._facts[key]
 
 
 def with_far_pad(chain: Chain) -> Chain:
@@ -173,6 +142,7 @@ def _is_main(site: Site) -> bool:
     return site.address.scope == ""
 
 
+_Record: TypeAlias = "tuple[PaddedNode, Chain, Site]"
 Plain: TypeAlias = int | float | str | tuple[int, ...] | tuple[float, ...]
 Sizes: TypeAlias = tuple[int | str | None, ...] | None
 
@@ -284,20 +254,22 @@ def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
 )
 @dataclass(frozen=True, eq=False, repr=False)
 class Inspection(Report):
-    """Every padded node of a model in graph order; `assumed` are the sizes that the user stated.
+    """Every padded node of a model in graph order.
 
-    `recorded` is what the file says of them beside its types: an edited model is right there alone.
-    `targets` has what each target that was asked for does with every node, `openings` what a
-    rewrite for it could be told about nodes for which there is no way, `placement` the
-    onnxruntime provider of each node where a `device` was asked for. `limits_met` says what of
-    native code was ended at its limit of time or memory: sizes that only it finds are not known.
-    `unmeasured` has what is not known of releases that were asked for, and `installed`, where none
-    was, what the installed one does otherwise than the newest, which counts. `model` is what the
-    file says of itself, `not_judged` are kinds of operators that it has and targets were not asked
-    about, since they cannot pad. `following` is a rewrite for targets that was tried and writes the
-    model, `ambiguous` which of auto_pad and pads the user follows, `ran` the runtimes that were
-    asked, by target, and `live` the words of the command line for that. For pictures, and in no
-    JSON: `chains` are what was read of each node.
+    assumed: the sizes that the user stated; `recorded` is what the file says of them beside its
+        types: an edited model is right there alone.
+    targets: what each target that was asked for does with every node.
+    openings: what a rewrite for a target could be told about nodes for which there is no way.
+    placement: the onnxruntime provider of each node, where a `device` was asked for.
+    limits_met: what of native code was ended at its limit of time or memory.
+    unmeasured: what is not known of releases that were asked for.
+    installed: where none was, what the installed one does otherwise than the newest.
+    model: what the file says of itself.
+    not_judged: kinds of operators that targets were not asked about, since they cannot pad.
+    following: a rewrite for targets that was tried and writes the model.
+    ambiguous: which of auto_pad and pads the user follows.
+    ran: the runtimes that were asked, by target; `live` are the words of the command line for that.
+    chains: what was read of each node, for pictures.
     """
 
     nodes: tuple[PaddedNode, ...]
@@ -417,9 +389,13 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
     names = [] if target is None else _named(asked_targets)
     with ExitStack() as stack:
         asking = Asking(live, cache, timeout, progress, skips_missing="all" in asked_targets)
-        runtimes = _runtimes(stack, names, asking)
+        runtimes = None
+        if names or live:
+            from onnxpad.rewriting.for_target.requests import runtimes_asked
+
+            runtimes = runtimes_asked(stack, names or None, asking)
         work = stack.enter_context(processes.limited(timeout, memory))
-        installed = {} if runtimes else _installed(names)
+        unmeasured, installed = _releases(names, live=runtimes is not None)
         opened = open_model(model)
         folder = opened.source.folder if opened.source else None
         survey = Survey(
@@ -432,10 +408,11 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         refuse_broken(survey.document)
         selected = selection(survey, nodes)
         records = _with_divisors(_records(survey, selected), survey)
-        asked = _Asked(opened, Preferences(ambiguous), nodes, dims or {}, runtimes)
-        told, following, others = (
-            _told(survey, names, selected, asked, installed) if names else ({}, None, {})
-        )
+        tries = _Tries(opened, Preferences(ambiguous), nodes, dims or {}, runtimes)
+        told: Told = {}
+        following, others = None, dict[str, Any]()
+        if names:
+            told, following, others = _told(survey, names, selected, tries, installed)
         placement = placed(opened, survey.sites_now(), selected, device) if device else {}
         return Inspection(
             tuple(node for node, _, _ in records),
@@ -446,7 +423,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             {name: opened_up for name, (_, opened_up) in told.items()},
             tuple(work.met.values()),
             facts_of(opened.model)._replace(unknown_operators=unknown_operators(survey.document)),
-            _notes(names),
+            unmeasured,
             others,
             tuple(chain for _, chain, _ in records),
             _not_judged(survey, [found for found, _ in told.values()]),
@@ -456,14 +433,6 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             runtimes.ran if runtimes else {},
             live_words(live),
         )
-
-
-def _runtimes(stack: ExitStack, names: Sequence[str], asking: Asking) -> Live | None:
-    if not (names or asking.live):
-        return None
-    from onnxpad.rewriting.for_target.requests import runtimes_asked
-
-    return runtimes_asked(stack, names or None, asking)
 
 
 def _by_target(
@@ -508,42 +477,62 @@ def _named(targets: Sequence[TargetName]) -> list[str]:
     return [one.name for one in found.parts or (found,)]
 
 
-def _notes(names: Sequence[str]) -> dict[str, str]:
-    """What is not known of the releases of targets."""
+def _releases(names: Sequence[str], *, live: bool) -> tuple[dict[str, str], dict[str, Installed]]:
+    """By target what is not known of its release, and what is installed of it in another one."""
     if not names:
-        return {}
+        return {}, {}
+    from onnxpad.runtimes.installed import otherwise_installed
     from onnxpad.runtimes.targets import find_target
 
-    return {name: note for name in names if (note := find_target(name).note)}
+    notes = {name: note for name in names if (note := find_target(name).note)}
+    found = () if live else ((name, otherwise_installed(name)) for name in names)
+    return notes, {name: one for name, one in found if one is not None}
 
 
-def _installed(names: Sequence[str]) -> dict[str, Installed]:
-    """By target what is installed of it in a release of which other facts are known."""
-    if not names:
-        return {}
-    from onnxpad.runtimes.installed import otherwise_installed
-
-    found = ((name, otherwise_installed(name)) for name in names)
-    return {name: one for name, one in found if one is not None}
-
-
-def _records(
-    survey: Survey, selected: Callable[[Address], bool]
-) -> tuple[tuple[PaddedNode, Chain, Site], ...]:
-    """One for each node, with what was read of it."""
-    observer, known = Observer(), FactsByChain()
-    found: list[tuple[PaddedNode, Chain, Site]] = []
+def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[_Record, ...]:
+    """One for each node, with what was read of it; nodes that compute the same share a chain."""
+    known: dict[tuple[int, AsWritten], dict[str, Any]] = {}
+    found: list[_Record] = []
     for site in (*survey.sites_now(), *survey.compounds()):
-        if not selected(site.address):
-            continue
-        written = observer.written(site.context, site.node, site.chain)
-        found.append((_record(site, known.of(site.chain, written), written), site.chain, site))
+        if selected(site.address):
+            written = as_written(site.context, site.node, site.chain)
+            key = (id(site.chain), written)
+            if key not in known:
+                known[key] = _facts(site.chain, written)
+            node = PaddedNode(
+                node=site.address.label,
+                scope=site.address.scope,
+                input=site.tensor,
+                input_shape=plain_sizes(site.input_type.dims),
+                written=_written(site),
+                **known[key],
+            )
+            found.append((node, site.chain, site))
     return tuple(found)
 
 
-def _with_divisors(
-    records: Sequence[tuple[PaddedNode, Chain, Site]], survey: Survey
-) -> tuple[tuple[PaddedNode, Chain, Site], ...]:
+def _facts(chain: Chain, written: AsWritten) -> dict[str, Any]:
+    """What of the record of a node follows from its chain and its surroundings alone."""
+    pads, forms = _pads(chain, written), _forms(with_far_pad(chain), written)
+    reason, hints = (pads.reason, pads.hints) if isinstance(pads, Skip) else ("", ())
+    return {
+        "op": chain.op.title,
+        "opset": chain.opset,
+        "dtype": chain.dtype,
+        "output_shape": plain_sizes(written.output_shape),
+        "kernel": tuple(axis.kernel for axis in chain.axes),
+        "strides": tuple(axis.stride for axis in chain.axes),
+        "dilations": tuple(axis.dilation for axis in chain.axes),
+        "pads": None if isinstance(pads, Skip) else pads.flat,
+        "reason": reason,
+        "hints": hints,
+        "forms": tuple(str(form) for form in Form if form in forms),
+        "conventions": fits(with_far_pad(chain)),
+        "traps": traps_of(chain, written),
+    }
+
+
+def _with_divisors(records: Sequence[_Record], survey: Survey) -> tuple[_Record, ...]:
     """The same with the weakest fact that settles computed pads beside numbers that do."""
     lacking = {
         site.address.id for node, chain, site in records if node.pads is None and is_computed(chain)
@@ -566,8 +555,8 @@ def _with_divisors(
     )
 
 
-class _Asked(NamedTuple):
-    """What a rewrite of the same model would be told as well."""
+class _Tries(NamedTuple):
+    """Rewrites of the model, tried as a user would try them."""
 
     opened: Opened
     reading: Preferences
@@ -584,27 +573,31 @@ class _Asked(NamedTuple):
         planning = partial(planner, targets, require_device=require_device, live=self.live)
         return Wanted(kept, (), planning, self.reading, self.nodes)
 
-    def on_device(
-        self, target: str, found: Sequence[NodeVerdict], dims: Mapping[str, int | str]
-    ) -> tuple[NodeVerdict, ...]:
-        """The verdicts with whether a rewrite keeps nodes on the device that fall back."""
-        if not any(map(_falls_back, found)):
-            return tuple(found)
-        wanted = self.wanted([target], require_device=True)
-        planner = wanted.planning(dims)
+    def writes(
+        self,
+        targets: Sequence[str],
+        dims: Mapping[str, int | str],
+        known: Planner | None = None,
+        *,
+        require_device: bool = False,
+    ) -> bool:
+        """Whether it writes the model; a planner that is `known` has ways already."""
+        wanted = self.wanted(targets, require_device=require_device)
+        planner = known or wanted.planning(dims)
         tried = wanted.tried(dims, planner) if planner else None
-        writes = bool(tried and tried.writes)
-        return tuple(one._replace(on_device=writes) if _falls_back(one) else one for one in found)
+        return bool(tried and tried.writes)
 
 
 Told = dict[str, tuple[tuple["NodeVerdict", ...], "Opening"]]
+FOLLOWED = 3
+"""Of so many targets each node is told, and what to do about them is tried."""
 
 
 def _told(
     survey: Survey,
     names: Sequence[str],
     selected: Callable[[Address], bool],
-    asked: _Asked,
+    tries: _Tries,
     installed: Mapping[str, Installed],
 ) -> tuple[Told, Following | None, dict[str, OnInstalled]]:
     """For each target its verdicts, and what would help where there is no way; what to do then.
@@ -619,31 +612,27 @@ def _told(
     told: Told = {}
     planners, others = {}, {}
     for name in names:
-        wanted = asked.wanted([name])
+        wanted = tries.wanted([name])
         if one := wanted.planning(sizes):
             planners[name] = one
-            found, whole = wanted.judged(survey, one, selected, asked.dims)
-            opening = wanted.opening(survey, found, one, asked.dims)
+            found, whole = wanted.judged(survey, one, selected, tries.dims)
+            opening = wanted.opening(survey, found, one, tries.dims)
             if whole and not opening.facts:
                 opening = opening._replace(left=whole.left)
-            if few:
-                found = asked.on_device(name, found, {**asked.dims, **opening.dims})
+            if few and any(map(_falls_back, found)):
+                dims = {**tries.dims, **opening.dims}
+                kept = tries.writes([name], dims, require_device=True)
+                found = tuple(v._replace(on_device=kept) if _falls_back(v) else v for v in found)
             told[name] = opening.told_to(found), opening
             if name in installed:
                 judge = one.judge.of(installed[name].target)
                 there = [each.answer for *_, each, _ in judged(survey, judge, selected)]
-                here = [verdict.judgement.answer for verdict in found]
-                if there != here:
+                if there != [verdict.judgement.answer for verdict in found]:
                     others[name] = installed[name].doing(there)
-    following = _following(told, planners, asked) if few else None
-    return told, following, others
+    return told, _following(told, planners, tries) if few else None, others
 
 
-FOLLOWED = 3
-"""Of so many targets each node is told, and what to do about them is tried."""
-
-
-def _following(told: Told, planners: Mapping[str, Planner], asked: _Asked) -> Following | None:
+def _following(told: Told, planners: Mapping[str, Planner], tries: _Tries) -> Following | None:
     """A rewrite that writes the model for a target, and where it can for the others as well.
 
     Where no target has a node to mend, it is one that requires the device.
@@ -656,16 +645,14 @@ def _following(told: Told, planners: Mapping[str, Planner], asked: _Asked) -> Fo
     falling = [name for name, (found, _) in told.items() if any(one.on_device for one in found)]
     for name in to_mend or falling:
         found, opening = told[name]
-        dims = {**asked.dims, **opening.dims}
-        if to_mend and not opening.writes:
-            tried = None if _is_stuck(found) else asked.wanted([name]).tried(dims, planners[name])
-            if tried is None or not tried.writes:
-                continue
+        dims = {**tries.dims, **opening.dims}
+        is_tried = bool(to_mend) and not opening.writes
+        if is_tried and (_is_stuck(found) or not tries.writes([name], dims, planners[name])):
+            continue
         others = [one for one in told if one != name and not _is_stuck(told[one][0])]
-        together = asked.wanted([name, *others], require_device=not to_mend)
-        if others and (one := together.planning(dims)) and (at_once := together.tried(dims, one)):
-            return Following((name, *(others if at_once.writes else ())), dims, not to_mend)
-        return Following((name,), dims, not to_mend)
+        if others and not tries.writes([name, *others], dims, require_device=not to_mend):
+            others = []
+        return Following((name, *others), dims, not to_mend)
     return None
 
 
@@ -685,30 +672,6 @@ def _is_stuck(found: Sequence[NodeVerdict]) -> bool:
     from onnxpad.rewriting.for_target.report import NoWay
 
     return any(one.judgement.answer.fails and isinstance(one.way, NoWay) for one in found)
-
-
-def _record(site: Site, facts: ChainFacts, written: AsWritten) -> PaddedNode:
-    chain, pads = facts.chain, facts.pads
-    return PaddedNode(
-        node=site.address.label,
-        scope=site.address.scope,
-        op=chain.op.title,
-        opset=chain.opset,
-        dtype=chain.dtype,
-        input=site.tensor,
-        input_shape=plain_sizes(site.input_type.dims),
-        output_shape=plain_sizes(written.output_shape),
-        kernel=tuple(axis.kernel for axis in chain.axes),
-        strides=tuple(axis.stride for axis in chain.axes),
-        dilations=tuple(axis.dilation for axis in chain.axes),
-        written=_written(site),
-        pads=None if isinstance(pads, Skip) else pads.flat,
-        reason=pads.reason if isinstance(pads, Skip) else "",
-        hints=pads.hints if isinstance(pads, Skip) else (),
-        forms=facts.forms,
-        conventions=facts.conventions,
-        traps=facts.traps,
-    )
 
 
 def _written(site: Site) -> dict[str, Plain]:

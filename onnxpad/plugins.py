@@ -24,21 +24,14 @@ class Plugins(Generic[T]):
     kind: what messages call one of them.
     read: takes a module, or the path of a file where they end in another `suffix`. An attribute
         that it misses there is reported.
-    option: set where several can be asked for, by one option each.
 
     Listing names opens no file, asking for one only that one.
     """
 
     def __init__(
-        self,
-        package: str,
-        kind: str,
-        read: Callable[[Any], T],
-        option: str = "",
-        suffix: str = ".py",
+        self, package: str, kind: str, read: Callable[[Any], T], suffix: str = ".py"
     ) -> None:
-        self._package, self._kind, self._read = package, kind, read
-        self._option, self._suffix = option, suffix
+        self._package, self._kind, self._read, self._suffix = package, kind, read, suffix
 
     def __iter__(self) -> Iterator[str]:
         return iter(_names(self._folders, self._suffix))
@@ -68,19 +61,13 @@ class Plugins(Generic[T]):
         """The one called `name`; RequestError with the nearest name where there is none."""
         if name in self:
             return self[name]
-        raise RequestError(f"no {self._kind} is called '{name}': {self._advice(name)}")
-
-    def _advice(self, name: str) -> str:
-        each = [one.strip() for one in name.split(",") if one.strip()]
-        if "," in name and each:
-            known = " ".join(f"{self._option} {one}" for one in each) if self._option else each[0]
-            return f"one name at a time, such as {known}"
-        near = nearest(name.replace("_", "-"), self)
+        names, near = list(self), nearest(name.replace("_", "-"), self)
+        advice = f"there are {', '.join(names)}"
         if near:
-            return f"did you mean '{near[0]}'?"
-        names = list(self)
-        listed = f"there are {', '.join(names)}"
-        return listed if len(names) <= _MOST_LISTED else "'onnxpad explain' lists them"
+            advice = f"did you mean '{near[0]}'?"
+        elif len(names) > _MOST_LISTED:
+            advice = "'onnxpad explain' lists them"
+        raise RequestError(f"no {self._kind} is called '{name}': {advice}")
 
 
 def name_of(module: ModuleType) -> str:

@@ -23,10 +23,8 @@ from onnxpad.cli.streams import (
     terminal,
     working,
 )
-from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
-    from onnxpad.frameworks.choices import Role
     from onnxpad.show.document import Document
 
 _WINDOW = ("kernel", "stride", "dilation", "groups")
@@ -161,7 +159,6 @@ def resolve(given: dict[str, Any]) -> int:
     window = {Role(name): given[name] for name in _WINDOW if given[name] is not None}
     padding = {} if given["padding"] is None else {Role.PADDING: given["padding"]}
     framework, op, attributes = given["framework"], given["op"], given["attributes"]
-    _refuse_doubles(framework, op, {**window, **padding}, attributes)
     shapes = {name: given[name] for name in ("input_shape", "weight_shape")}
     layer = resolve_general(
         framework, op, **shapes, general={**window, **padding}, attributes=attributes
@@ -172,7 +169,9 @@ def resolve(given: dict[str, Any]) -> int:
     from onnxpad.show.resolutions import difference_document
 
     framework, attributes = given["compare"]
-    other = resolve_general(framework, op, **shapes, general=window, attributes=attributes)
+    other = resolve_general(
+        framework, op, **shapes, general=window, attributes=attributes, wins=True
+    )
     difference = compare(layer, other)
     report(given, difference.to_json, lambda: difference_document(difference))
     return FINE
@@ -189,21 +188,3 @@ def _report_one(layer: Any, given: Mapping[str, Any]) -> int:  # noqa: ANN401 - 
     more = {} if code is None else {"code": code[1]}
     report(given, lambda: layer.to_json() | more, lambda: resolution_document(layer, code))
     return FINE
-
-
-def _refuse_doubles(
-    framework: str, op: str, general: Mapping[Role, object], attributes: Mapping[str, object]
-) -> None:
-    """RequestError where `attributes` say again what `general` says."""
-    from onnxpad.frameworks.conventions import find_convention, find_layer, find_op
-    from onnxpad.resolving import given_as, words_for
-
-    convention = find_convention(framework)
-    layer = find_layer(convention, find_op(op)[0])
-    for role, value in general.items():
-        words = words_for(layer, role, value)
-        if words and (twice := given_as(layer, words, attributes)):
-            raise RequestError(
-                f"{convention.name} {layer.op}: the {role} is given twice, as --{role} {value} and "
-                f"as {twice}={attributes[twice]}: give one"
-            )

@@ -37,6 +37,10 @@ class Linear:
         """Whether floats hold it without rounding: all numbers are multiples of 1/2**n."""
         return not any(share.denominator & (share.denominator - 1) for share in self.shares)
 
+    def __neg__(self) -> Linear:
+        terms = tuple((atom, -factor) for atom, factor in self.terms)
+        return replace(self, terms=terms, added=-self.added)
+
 
 def linear_of(size: Size | Fraction) -> Linear:
     """A size or a number."""
@@ -55,7 +59,12 @@ def added(one: Linear, other: Linear) -> Linear | None:
     for atom, factor in other.terms:
         factors[atom] = factors.get(atom, Fraction(0)) + factor
     terms = tuple((atom, factor) for atom, factor in factors.items() if factor)
-    return _held(Linear(terms, one.added + other.added, real))
+    return _bounded(Linear(terms, one.added + other.added, real))
+
+
+def minus(one: Linear, other: Linear) -> Linear | None:
+    """The difference; None as in `added`."""
+    return added(one, -other)
 
 
 def scaled(one: Linear, share: Fraction) -> Linear | None:
@@ -63,16 +72,10 @@ def scaled(one: Linear, share: Fraction) -> Linear | None:
     if one.real and not (one.is_exact and share.denominator <= _FINEST >= abs(share.numerator)):
         return None
     terms = tuple((atom, factor * share) for atom, factor in one.terms if share)
-    return _held(Linear(terms, one.added * share, one.real))
+    return _bounded(Linear(terms, one.added * share, one.real))
 
 
-def minus(one: Linear, other: Linear) -> Linear | None:
-    """The difference; None as in `added`."""
-    negative = scaled(other, Fraction(-1))
-    return None if negative is None else added(one, negative)
-
-
-def _held(one: Linear) -> Linear | None:
+def _bounded(one: Linear) -> Linear | None:
     numbers = (abs(number) for share in one.shares for number in share.as_integer_ratio())
     return None if len(one.terms) > _MOST_TERMS or max(numbers) > LARGEST_SIZE else one
 
@@ -84,18 +87,11 @@ def remainder(one: Linear, modulus: int) -> Fraction | None:
     return (one.added + sum(factor * atom.residue for atom, factor in one.terms)) % modulus
 
 
-def at_least(one: Linear) -> Fraction | None:
-    """A number that it is not below, None where there is none."""
+def never_below(one: Linear, least: int) -> bool:
+    """Whether it is known to be at least that."""
     if any(factor < 0 for _, factor in one.terms):
-        return None
-    return one.added + sum(factor * lower_bound(atom) for atom, factor in one.terms)
-
-
-def at_most(one: Linear) -> Fraction | None:
-    """A number that it is not above, None where there is none."""
-    if any(factor > 0 for _, factor in one.terms):
-        return None
-    return one.added + sum(factor * lower_bound(atom) for atom, factor in one.terms)
+        return False
+    return one.added + sum(factor * lower_bound(atom) for atom, factor in one.terms) >= least
 
 
 def rounded_down(one: Linear, divisor: int = 1) -> Linear | None:
@@ -106,24 +102,22 @@ def rounded_down(one: Linear, divisor: int = 1) -> Linear | None:
     if len(one.terms) != 1:
         return None
     if one.terms[0][1] < 0:
-        turned = _turned(one)
         up = divisor - Fraction(1, lcm(*(share.denominator for share in one.shares)))
-        found = rounded_down(replace(turned, added=turned.added + up), divisor)
-        return None if found is None else _turned(found)
+        found = rounded_down(replace(-one, added=up - one.added), divisor)
+        return None if found is None else -found
     return replace(linear_of(_quotient(one, divisor)), real=one.real)
 
 
 def truncated(one: Linear, divisor: int = 1) -> Linear | None:
     """The number divided by one that is not 0, rounded towards 0 as integers of ONNX are."""
     if divisor < 0:
-        return truncated(_turned(one), -divisor)
-    least, most = at_least(one), at_most(one)
-    if remainder(one, divisor) == 0 or (least is not None and least >= 0):
+        return truncated(-one, -divisor)
+    if remainder(one, divisor) == 0 or never_below(one, 0):
         found = rounded_down(one, divisor)
-    elif most is not None and most <= 0:
-        turned = rounded_down(_turned(one), divisor)
-        found = None if turned is None else _turned(turned)
-    else:
+    elif never_below(-one, 0):
+        positive = rounded_down(-one, divisor)
+        found = None if positive is None else -positive
+    else:  # Conv2dSame halves differences of sizes whose sign is not known
         parts = [f"{factor}*({atom.name})" for atom, factor in one.terms]
         text = named(f"trunc(({'+'.join([*parts, str(one.added)])})/{divisor})")
         found = linear_of(Symbol(text, minimum=-LARGEST_SIZE))
@@ -135,12 +129,6 @@ def size_of(one: Linear) -> Size | None:
     if not one.terms:
         return int(one.added) if one.added.denominator == 1 else None
     return _quotient(one, 1) if len(one.terms) == 1 and one.terms[0][1] > 0 else None
-
-
-def _turned(one: Linear) -> Linear:
-    return replace(
-        one, terms=tuple((atom, -factor) for atom, factor in one.terms), added=-one.added
-    )
 
 
 def _quotient(one: Linear, divisor: int) -> Symbol:

@@ -7,7 +7,6 @@ alone. It imports the tool that it is for, and is itself imported only when aske
 from __future__ import annotations
 
 import inspect
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ _NAMING = ("target", "passes", "prefer", "exclude")
 """The options that name passes and targets, whatever the model is."""
 _JUDGING = ("dims", "ambiguous", "timeout", "memory")
 """The options that validate has too."""
+_UNPROVED = "not proved: the option validate=True compares both models before anything is replaced"
 
 
 def checked(options: dict[str, Any]) -> None:
@@ -38,7 +38,7 @@ def rewritten(
     validate: bool = False,
     **options: Any,  # noqa: ANN401 - as above
 ) -> tuple[onnxpad.Rewriting, str]:
-    """What `onnxpad.rewrite` made of a model, and a line for the log of the tool.
+    """What `onnxpad.rewrite` made of a model, and its report for the log of the tool.
 
     `validate` proves it against the model, and runs both where onnxruntime is installed. Raises
     RequestError where that does not agree, where the target still refuses or miscomputes a node,
@@ -46,22 +46,19 @@ def rewritten(
     """
     done = onnxpad.rewrite(model, **options)
     if done.unfit:
-        one, more = done.unfit[0], len(done.unfit) - 1
-        others = f" and {more} further node{'s' * (more > 1)}" if more else ""
+        more = f" and {len(done.unfit) - 1} more" if done.unfit[1:] else ""
         raise onnxpad.RequestError(
-            f"there is no way to write '{one.node.label}'{others} for {done.target}: "
-            f"{one.judgement.reason}; onnxpad inspect MODEL --target {done.target} shows all"
+            f"there is no way to write a node{more} for {done.target}: {done.unfit[0]}; "
+            f"onnxpad inspect MODEL --target {done.target} shows all"
         )
-    if not done.changed:
-        return done, _told(done)
-    return done, f"{_told(done)}; {_judged(model, done, options) if validate else _UNPROVED}"
-
-
-_UNPROVED = "not proved: the option validate=True compares both models before anything is replaced"
+    headline, *lines = done.to_text(f"onnxpad for {done.target or 'this model'}").splitlines()
+    if done.changed:
+        headline += f"; {_judged(model, done, options) if validate else _UNPROVED}"
+    return done, "\n".join((headline, *lines))
 
 
 def _judged(model: Any, done: onnxpad.Rewriting, options: dict[str, Any]) -> str:  # noqa: ANN401
-    """'proved', or why not, what to do about it, and how runs found both alike."""
+    """'proved', or how runs found both alike and why there is no proof."""
     asked = {name: options[name] for name in _JUDGING if name in options}
     found = onnxpad.validate(model, done.model, **asked)
     if not found.ok:
@@ -71,58 +68,13 @@ def _judged(model: Any, done: onnxpad.Rewriting, options: dict[str, Any]) -> str
         )
     if found.verdict == "proved":
         return "proved"
-    why = f": {found.proof.reason}{_helping(found)}" if found.proof else ""
-    ran = f"both were run instead, and agree ({found.verdict}: {found.reason})"
-    return f"not proved{why}{_open(found)}; {ran}"
-
-
-def _helping(found: onnxpad.Validation) -> str:
-    """What helps a proof that did not end, as this caller writes it."""
-    proof = found.proof
-    if proof is None:
-        return ""
-    more = "".join(f"; {name}={value!r} gives it more" for name, value in proof.limits.items())
-    return more + (f"; fixed sizes help: dims={dict(proof.fixing)}" if proof.fixing else "")
-
-
-def _open(found: onnxpad.Validation) -> str:
-    """What to do about sizes that the file leaves open, where the reason does not say it."""
-    proof = found.proof
-    if proof is None or not proof.open_sizes:
-        return ""
-    names = ", ".join(map(repr, proof.open_sizes))
-    where = "" if proof.fixing else " as dims, or export it with them"
-    return f" (the file leaves {names} open: give the sizes that you run it at{where})"
+    why = f"; not proved: {found.proof.obstacle}" if found.proof else ""
+    return f"{found.verdict}: {found.reason}{why}"
 
 
 def rewritten_in_place(path: Path, **options: Any) -> str:  # noqa: ANN401 - as above
-    """Rewrite a file, which stays as it was where that raises; a line says what was done."""
+    """Rewrite a file, which stays as it was where that raises; the report says what was done."""
     done, said = rewritten(path, **options)
     if done.changed:
         done.save(path, in_place=True)
     return said
-
-
-def _told(done: onnxpad.Rewriting) -> str:
-    """What was rewritten, left alone, and is not known."""
-    counts = Counter(change.rule for change in done.changes)
-    by = ", ".join(f"{name} {number}" for name, number in counts.items())
-    nodes = len({change.node for change in done.changes})
-    unknown = len(done.fitting.no_way) if done.fitting else 0
-    if done.target and not (done.changed or done.skips or unknown):
-        return f"onnxpad for {done.target}: it takes every operator that pads, nothing to rewrite"
-    return (
-        f"onnxpad{f' for {done.target}' if done.target else ''}: "
-        f"{nodes} node{'s' * (nodes != 1)} rewritten{f' ({by})' if by else ''}, "
-        f"{len(done.skips)} skipped{f', {unknown} unknown' if unknown else ''}{_hint(done)}"
-    )
-
-
-def _hint(done: onnxpad.Rewriting) -> str:
-    """What to say of sizes, where that settles nodes of which the answer is not known."""
-    opening = done.fitting.opening if done.fitting else None
-    if opening is None or not opening.dims:
-        return ""
-    return (
-        f" (the sizes are open: dims={opening.dims} settles {opening.settled} of {opening.stuck})"
-    )

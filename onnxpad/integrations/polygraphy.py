@@ -3,7 +3,6 @@
 polygraphy run model.onnx --onnxrt --onnxpad --onnxpad-target onnxruntime
 """
 
-import re
 from argparse import ArgumentTypeError
 from typing import Any
 
@@ -44,11 +43,13 @@ class RewritePadding(BaseLoader):
 
 def _fact(text: str) -> tuple[str, int | str]:
     """('height', 640) of 'height=640', ('width', '%32=0') of 'width%32=0'."""
-    found = re.fullmatch(r"(.+?)(?:=(\d+)|(%\d+=+\d+))", text)
-    if found is None:
+    name, sign, divisible = text.partition("%")
+    if sign:
+        return name, f"%{divisible}"
+    name, _, size = text.partition("=")
+    if not size.isdecimal():
         raise ArgumentTypeError(f"cannot read '{text}': expected NAME=SIZE or 'NAME%32=0'")
-    name, size, divisible = found.groups()
-    return name, divisible or int(size)
+    return name, int(size)
 
 
 def _as_installed(target: str) -> str:

@@ -94,10 +94,10 @@ class Learned(NamedTuple):
 
 
 class _Rule(NamedTuple):
-    """Places of operators and of literals in the table."""
+    """Places of literals in the table; `column` is 0 for all operators, else one more than its."""
 
-    operators: tuple[int, ...]
     literals: tuple[int, ...]
+    column: int
 
 
 def learn(samples: Sequence[Sample]) -> tuple[Learned, ...]:
@@ -106,8 +106,8 @@ def learn(samples: Sequence[Sample]) -> tuple[Learned, ...]:
     learned: list[Learned] = []
     covered = np.zeros(len(samples), bool)
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.FALLS_BACK):
-        rules = _Cover(table, answer, covered).rules()
-        learned += [table.learned(rule, answer) for rule in rules]
+        rules = table.covering(answer, covered)
+        learned += table.learned(rules, answer)
         covered = table.covered(rules) | covered
     rules_of = Counter(place for one in learned for place in one.samples)
     return tuple(one._replace(message=_message(one, samples, rules_of)) for one in learned)
@@ -129,9 +129,11 @@ class _Table:
         nodes = [node for sample in samples for node in sample.nodes]
         self.owner = np.repeat(np.arange(len(samples)), [len(one.nodes) for one in samples])
         self.answers = np.array([sample.answer for sample in samples])
-        self.names = tuple(dict.fromkeys(node.chain.op.title for node in nodes))
-        self.operator = np.array([self.names.index(node.chain.op.title) for node in nodes])
-        self._about = np.arange(len(self.names))[:, None] == self.operator
+        self.is_taken = self.answers == Answer.TAKES
+        titles = np.array([node.chain.op.title for node in nodes])
+        self.names = tuple(dict.fromkeys(titles.tolist()))
+        about = [np.ones(len(nodes), bool), *(titles == name for name in self.names)]
+        self.about = np.array(about)
         self.terms: list[Term] = []
         self.costs: list[float] = []
         rows: dict[bytes, Bools] = {}
@@ -143,19 +145,15 @@ class _Table:
         self.rows = np.array(list(rows.values())).reshape(len(rows), len(nodes))
         self.positive = sum(term[0] != "not" for term in self.terms)
 
-    def by_operator(self, weights: Floats) -> Floats:
-        """The weights of nodes, a column for each operator."""
-        return np.where(self._about.T, weights[:, None], 0).astype(np.float32)
-
-    def nodes(self, literals: Sequence[int]) -> Bools:
-        """The nodes of which all these literals hold."""
-        return np.asarray(self.rows[list(literals)].all(axis=0))
+    def nodes(self, rule: _Rule) -> Bools:
+        """The nodes of which a rule holds."""
+        held = self.rows[list(rule.literals)].all(axis=0) & self.about[rule.column]
+        return np.asarray(held)
 
     def held(self, rule: _Rule) -> Bools:
         """The samples of which a rule holds."""
         found = np.zeros(len(self.answers), bool)
-        nodes = self.nodes(rule.literals) & self._about[list(rule.operators)].any(axis=0)
-        found[self.owner[nodes]] = True
+        found[self.owner[self.nodes(rule)]] = True
         return found
 
     def covered(self, rules: Sequence[_Rule]) -> Bools:
@@ -163,24 +161,77 @@ class _Table:
         held = np.array([np.zeros(len(self.answers), bool), *map(self.held, rules)])
         return np.asarray(held.any(axis=0))
 
-    def learned(self, rule: _Rule, answer: Answer) -> Learned:
-        """The rule in words, with the models behind it."""
-        nodes = self.nodes(rule.literals)
-        alike = self.answers[self.owner] == answer
-        matching = set(self.operator[nodes])
-        is_all = len(matching) > 1 and not set(self.operator[nodes & ~alike]) - set(rule.operators)
-        if is_all:
-            rule = rule._replace(operators=tuple(range(len(self.names))))
-        (places,) = self.held(rule).nonzero()
-        held = self.answers[places]
-        return Learned(
-            () if is_all else tuple(self.names[place] for place in sorted(rule.operators)),
-            tuple(self.terms[place] for place in rule.literals),
-            answer,
-            int((held == answer).sum()),
-            int((held == Answer.TAKES).sum()),
-            tuple(places.tolist()),
-        )
+    def learned(self, rules: Sequence[_Rule], answer: Answer) -> Iterator[Learned]:
+        """The rules in words, those with the same words together, with the models behind them.
+
+        One is about all operators where it holds of none of the others that does not fail so.
+        """
+        for literals in dict.fromkeys(rule.literals for rule in rules):
+            alike = [rule for rule in rules if rule.literals == literals]
+            columns = sorted(rule.column for rule in alike)
+            every = _Rule(literals, 0)
+            other = self.held(every) & ~self.covered(alike)
+            holding = self.about[1:, self.nodes(every)].any(axis=1).sum()
+            if columns[0] and holding > 1 and (self.answers[other] == answer).all():
+                alike, columns = [every], [0]
+            (places,) = self.covered(alike).nonzero()
+            yield Learned(
+                () if not columns[0] else tuple(self.names[column - 1] for column in columns),
+                tuple(self.terms[place] for place in literals),
+                answer,
+                int((self.answers[places] == answer).sum()),
+                int(self.is_taken[places].sum()),
+                tuple(places.tolist()),
+            )
+
+    def covering(self, answer: Answer, covered: Bools) -> list[_Rule]:
+        """Rules that hold of every sample with this answer, the best first.
+
+        Those whose samples others cover are left out.
+        """
+        failing = (self.answers == answer) & ~covered
+        prices = np.where(self.is_taken, _FALSE_ALARM, _OTHER_FAILURE).astype(np.float32)
+        prices[self.answers == answer] = 0
+        rules: list[_Rule] = []
+        left = failing.copy()
+        while left.any():
+            rule = self._best(left, prices)
+            held = self.held(rule)
+            left &= ~held
+            prices[held] = 0
+            rules.append(rule)
+        counts = {rule: int((self.held(rule) & failing).sum()) for rule in rules}
+        for rule in sorted(rules, key=counts.__getitem__):
+            others = [other for other in rules if other is not rule]
+            if not (failing & ~self.covered(others)).any():
+                rules = others
+        return rules
+
+    def _best(self, left: Bools, prices: Floats) -> _Rule:
+        """The rule that covers most for its cost: the best conjunctions grow by a literal each."""
+        gained = (self.about * left[self.owner]).T.astype(np.float32)
+        paid = (self.about * prices[self.owner]).T.astype(np.float32)
+        listed = np.array([0.0, *[_OPERATOR] * len(self.names)])
+        dead = _DEAD_END * (self.about * self.is_taken[self.owner]).sum(axis=1)
+        ratios = gained.sum(axis=0) / (_RULE + listed + paid.sum(axis=0) + dead)
+        best = (float(ratios.max()), _Rule((), int(ratios.argmax())))
+        beam: list[tuple[int, ...]] = [()]
+        for _ in range(MOST_WORDS):
+            grown: dict[tuple[int, ...], float] = {}
+            for literals in beam:
+                rows = self.rows & self.rows[list(literals)].all(axis=0)
+                costs = _RULE + np.array(self.costs) + sum(self.costs[one] for one in literals)
+                weights = rows.astype(np.float32)
+                costs_of = costs[:, None] + listed + weights @ paid
+                ratios = (weights @ gained) / costs_of
+                ratios[list(literals)] = 0
+                for literal, column in enumerate(ratios.argmax(axis=1).tolist()):
+                    key, ratio = tuple(sorted({*literals, literal})), float(ratios[literal, column])
+                    grown[key] = max(ratio, grown.get(key, 0))
+                    best = max(best, (ratio, _Rule(key, column)), key=lambda one: one[0])
+            ranked = sorted(grown, key=lambda key: -grown[key])
+            beam = [key for key in ranked if grown[key] and max(key) < self.positive][:_BEAM]
+        return best[1]
 
 
 def _literals(nodes: Sequence[Facts]) -> Iterator[tuple[Term, float, Bools]]:
@@ -208,124 +259,3 @@ def _thresholds(
         holding = {values for values, chain in alike.items() if word.holds(chain, number)}
         held = np.array([node.values[place] in holding for node in nodes])
         yield (word.name, number), _NUMBER, held
-
-
-class _Cover:
-    """The search for rules with one answer: the conjunction with the best ratio first."""
-
-    def __init__(self, table: _Table, answer: Answer, covered: Bools) -> None:
-        self._table = table
-        self._failing = (table.answers == answer) & ~covered
-        is_taken = table.answers == Answer.TAKES
-        self._prices = np.where(is_taken, _FALSE_ALARM, _OTHER_FAILURE).astype(np.float32)
-        self._prices[table.answers == answer] = 0
-
-    def rules(self) -> list[_Rule]:
-        """Rules that hold of every failing sample together."""
-        found: list[_Rule] = []
-        left, prices = self._failing.copy(), self._prices.copy()
-        while left.any():
-            rule = self._best(left, prices)
-            held = self._table.held(rule)
-            left &= ~held
-            prices[held] = 0
-            found.append(rule)
-        rules = self._merged(self._needed(found))
-        blanket = {one for rule in rules if not rule.literals for one in rule.operators}
-        return [self._widened(rule, blanket) for rule in rules]
-
-    def _best(self, left: Bools, prices: Floats) -> _Rule:
-        """The rule that covers most for its cost: the best conjunctions grow by a literal each."""
-        table = self._table
-        gained, paid = left[table.owner].astype(np.float32), prices[table.owner]
-        weights = table.by_operator(gained), table.by_operator(paid)
-        costs = _RULE + np.array([0.0, *table.costs])
-        is_taken = (table.answers == Answer.TAKES)[table.owner].astype(np.float32)
-        dead = weights[1] + table.by_operator(_DEAD_END * is_taken)
-        ratios, about = _rated(weights[0].sum(axis=0)[None], dead.sum(axis=0)[None], costs[:1])
-        best: tuple[float, tuple[int, ...], Bools] = (ratios[0], (), about[0])
-        beam: list[tuple[int, ...]] = [()]
-        for _ in range(MOST_WORDS):
-            grown: dict[tuple[int, ...], float] = {}
-            for literals in beam:
-                (places,) = (table.nodes(literals) & ((gained > 0) | (paid > 0))).nonzero()
-                rows = table.rows[:, places].astype(np.float32)
-                both = costs[1:] + sum(table.costs[one] for one in literals)
-                sums = (rows @ weights[0][places], rows @ weights[1][places])
-                ratios, about = _rated(*sums, both)
-                grown |= {
-                    tuple(sorted({*literals, literal})): ratios[literal]
-                    for literal in range(len(ratios))
-                    if literal not in literals
-                }
-                ratios[list(literals)] = 0
-                most = int(ratios.argmax())
-                if ratios[most] > best[0]:
-                    best = (ratios[most], tuple(sorted({*literals, most})), about[most])
-            ranked = sorted(grown, key=lambda key: -grown[key])
-            beam = [key for key in ranked if grown[key] and max(key) < table.positive][:_BEAM]
-        return _Rule(tuple(np.flatnonzero(best[2]).tolist()), best[1])
-
-    def _widened(self, rule: _Rule, blanket: set[int]) -> _Rule:
-        """The rule about each operator too of which all that it holds of fails so.
-
-        It leaves out operators that a `blanket` rule is about.
-        """
-        if not rule.literals:
-            return rule
-        table = self._table
-        nodes = table.nodes(rule.literals)
-        alike = self._prices[table.owner] == 0
-        failing, other = (set(table.operator[nodes & one].tolist()) for one in (alike, ~alike))
-        operators = {*rule.operators, *(failing - other)} - blanket
-        return rule._replace(operators=tuple(sorted(operators)))
-
-    def _merged(self, rules: list[_Rule]) -> list[_Rule]:
-        """Fewer or wider rules, as long as these cost less: false alarms are part of the cost."""
-        tried, cost = set[_Rule](), self._cost(rules)
-        while wider := {one for rule in rules for one in self._wider(rule, rules)} - tried:
-            tried |= wider
-            for rule in sorted(wider):
-                fewer = self._needed([*rules, rule])
-                if self._cost(fewer) < cost:
-                    rules, cost = fewer, self._cost(fewer)
-        return rules
-
-    def _wider(self, rule: _Rule, rules: Sequence[_Rule]) -> Iterator[_Rule]:
-        """The rule with one word less, with no words, and about operators of others as well."""
-        for literal in rule.literals:
-            yield rule._replace(literals=tuple(one for one in rule.literals if one != literal))
-        yield rule._replace(literals=())
-        for other in rules:
-            yield rule._replace(operators=tuple(sorted({*rule.operators, *other.operators})))
-
-    def _cost(self, rules: Sequence[_Rule]) -> float:
-        """What rules cost together, with the healthy samples under them."""
-        words = sum(self._table.costs[literal] for rule in rules for literal in rule.literals)
-        operators = sum(len(rule.operators) for rule in rules)
-        prices = float(self._prices[self._table.covered(rules)].sum())
-        blanket = [rule for rule in rules if not rule.literals]
-        dead = self._table.covered(blanket) & (self._table.answers == Answer.TAKES)
-        prices += _DEAD_END * int(dead.sum())
-        return _RULE * len(rules) + words + _OPERATOR * operators + prices
-
-    def _needed(self, rules: list[_Rule]) -> list[_Rule]:
-        """The rules without those whose samples others cover."""
-        counts = {rule: int((self._table.held(rule) & self._failing).sum()) for rule in rules}
-        for rule in sorted(rules, key=counts.__getitem__):
-            others = [other for other in rules if other is not rule]
-            if not (self._failing & ~self._table.covered(others)).any():
-                rules = others
-        return rules
-
-
-def _rated(gains: Floats, prices: Floats, costs: NDArray[np.float64]) -> tuple[Floats, Bools]:
-    """What each conjunction (row) covers for its cost, and the operators for which that is most."""
-    order = np.argsort(np.where(gains > 0, prices / np.maximum(gains, 1), np.inf), axis=1)
-    gain, price = (np.take_along_axis(one, order, axis=1) for one in (gains, prices))
-    gained, paid = gain.cumsum(axis=1), price.cumsum(axis=1)
-    left = (gain + price).sum(axis=1)[:, None] - gained - paid
-    listed = np.where(left > 1e-3, _OPERATOR * (gain > 0).cumsum(axis=1), 0)
-    ratios = gained / (costs[:, None] + paid + listed)
-    is_about = (order.argsort(axis=1) <= ratios.argmax(axis=1)[:, None]) & (gains > 0)
-    return ratios.max(axis=1).astype(np.float32), is_about

@@ -132,23 +132,12 @@ def _crosses(node: Node) -> bool:
     return node.op_type in CROSSABLE and node.domain in PLAIN_DOMAINS
 
 
-def near(context: Context, node: Node) -> Excerpt:
-    """The same without the row in front of an operator, where that only hands cells on."""
-    makers = context.makers(node.input(0), most=MAX_NODES)
-    row = takewhile(lambda maker: _crosses(maker) or maker.op_type in READ, makers)
-    dims = context.type_of(node.input(0)).dims
-    is_open = dims is None or None in dims
-    matters = node.op_type == "Pad" or any(maker.op_type in READ for maker in row)
-    return excerpt(context, node, has_front=matters or is_open)
-
-
-def excerpt(context: Context, node: Node, *, has_front: bool = True) -> Excerpt:
+def excerpt(context: Context, node: Node) -> Excerpt:
     """The node, Pads in front of it with what computes their pads, and readers of a Pad."""
     is_pad = node.op_type == "Pad"
     kept = {one.key: one for one in (node, *_beside(context, node))}
     for one in list(kept.values()):
-        most = 1 if one is node and _is_apart(context, node) else ROW
-        _gather(context, one, kept, most if has_front else None)
+        _gather(context, one, kept, 1 if one is node and _is_apart(context, node) else ROW)
     nodes = context.scope.in_order(kept.values())
     places = {one.key: place for place, one in enumerate(nodes)}
     readers = readers_of(context, node) if is_pad else []
@@ -173,8 +162,8 @@ def _beside(context: Context, node: Node) -> list[Node]:
     return [one for one in readers if one.op_type == "QuantizeLinear"]
 
 
-def _gather(context: Context, node: Node, kept: dict[int, Node], most: int | None) -> None:
-    """Keep what stands in front of a node, `most` Pads of it; None for what it needs alone."""
+def _gather(context: Context, node: Node, kept: dict[int, Node], most: int) -> None:
+    """Keep what stands in front of a node, `most` Pads of it."""
     scope, pads = context.scope, 0
     waiting = [(node, False)]
     while waiting and len(kept) < MAX_NODES:
@@ -190,11 +179,11 @@ def _gather(context: Context, node: Node, kept: dict[int, Node], most: int | Non
             elif maker.op_type == "DequantizeLinear":
                 wanted = True
             else:
-                is_front = most is not None and position == 0 and maker.op_type in _FRONT
+                is_front = position == 0 and maker.op_type in _FRONT
                 wanted = (is_front and maker.domain in PLAIN_DOMAINS) or (
                     context.constant_tensor(maker.outputs[0]) is not None
                 )
-            if wanted and not (maker.op_type == "Pad" and pads >= (most or 0)):
+            if wanted and not (maker.op_type == "Pad" and pads >= most):
                 kept[maker.key] = maker
                 waiting.append((maker, small))
 

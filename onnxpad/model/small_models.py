@@ -1,57 +1,49 @@
-"""The one builder of small models: from nodes in words, or from the steps of a layer."""
+"""The one builder of small models: from nodes, or from the steps of a layer."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import ModelProto, TensorProto, helper, numpy_helper, parser, printer
+from onnx import ModelProto, NodeProto, helper, numpy_helper, parser, printer
 
 from onnxpad.errors import InternalError, RequestError
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read, Reshaped, Step
 
 Array = NDArray[Any]
 Dims = Sequence[int | str | None] | None
-_IR_VERSIONS = ((25, 13), (24, 12), (23, 11), (21, 10), (19, 9), (15, 8), (13, 7), (11, 6), (10, 5))
 _OLDEST_IR = 4
-_PLAIN = "ai.onnx"
+"""The first version in which initializers need not be inputs."""
 OPSET_OF_LAYERS = 22
 
 
-@dataclass(frozen=True)
-class Piece:
-    """A node: its operator, what it reads and makes, and its attributes as plain values.
-
-    An attribute that holds a list of Piece is a body without inputs; its last piece makes its
-    result. Without a `name` the node is called after its operator and its place.
-    """
-
-    operator: str
-    inputs: Sequence[str]
-    outputs: Sequence[str]
-    attributes: Mapping[str, Any] = field(default_factory=dict)
-    name: str = ""
+def node(
+    operator: str, inputs: Sequence[str], outputs: Sequence[str], attributes: Mapping[str, Any]
+) -> NodeProto:
+    """A node; the name of its operator may have a domain in front."""
+    domain, _, op_type = operator.rpartition(".")
+    made: NodeProto = helper.make_node(op_type, inputs, outputs, domain=domain, **attributes)
+    return made
 
 
 def assembled(
-    pieces: Sequence[Piece],
+    nodes: Sequence[NodeProto],
     inputs: Mapping[str, tuple[str, Dims]],
     outputs: Mapping[str, tuple[str, Dims]],
     constants: Mapping[str, Array],
     *,
     opset: int,
-    producer: str = "onnxpad",
 ) -> ModelProto:
-    """A model of these nodes, the first of which is called after its operator.
+    """A model of these nodes, each called after its operator and its place unless it has a name.
 
     `inputs` and `outputs` give the element type and the sizes of each, a text for one that is
     open. `opset` is that of the standard operators; the IR version is the one that came with it.
     """
-    nodes = [_node(piece, number) for number, piece in enumerate(pieces)]
+    for number, one in enumerate(nodes):
+        one.name = one.name or f"{one.op_type.lower()}{f'_{number}' if number else ''}"
     graph = helper.make_graph(
         nodes,
         "reproducer",
@@ -59,11 +51,11 @@ def assembled(
         [_described(name, *kind) for name, kind in outputs.items()],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
-    domains = sorted({node.domain for node in nodes} - {""})
+    domains = sorted({one.domain for one in nodes} - {""})
     imports = [helper.make_opsetid("", opset), *(helper.make_opsetid(one, 1) for one in domains)]
-    version = next((ir for since, ir in _IR_VERSIONS if opset >= since), _OLDEST_IR)
+    version = max(_OLDEST_IR, helper.find_min_ir_version_for(imports, ignore_unknown=True))
     made: ModelProto = helper.make_model(
-        graph, ir_version=version, opset_imports=imports, producer_name=producer
+        graph, ir_version=version, opset_imports=imports, producer_name="onnxpad"
     )
     return made
 
@@ -86,39 +78,8 @@ def with_output_shapes(model: ModelProto, outputs: Mapping[str, Array]) -> Model
 
 
 def _described(name: str, dtype: str, dims: Dims) -> Any:  # noqa: ANN401 - a ValueInfoProto
-    return helper.make_tensor_value_info(name, _code(dtype), dims)
-
-
-def _code(dtype: str) -> int:
-    if dtype == "bfloat16":
-        return int(TensorProto.BFLOAT16)
-    return int(helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
-
-
-def _node(piece: Piece, number: int) -> Any:  # noqa: ANN401 - a NodeProto
-    domain, _, operator = piece.operator.rpartition(".")
-    written = {name: _written(value) for name, value in piece.attributes.items()}
-    return helper.make_node(
-        operator,
-        list(piece.inputs),
-        list(piece.outputs),
-        name=piece.name or (operator.lower() if number == 0 else f"{operator.lower()}_{number}"),
-        domain="" if domain == _PLAIN else domain,
-        **written,
-    )
-
-
-def _written(value: Any) -> Any:  # noqa: ANN401 - what onnx takes
-    """An attribute as onnx takes it: an array as a tensor, a type as its code, pieces as a body."""
-    if isinstance(value, np.ndarray):
-        return numpy_helper.from_array(value)
-    if isinstance(value, np.dtype):
-        return _code(value.name)
-    if not (isinstance(value, list) and value and isinstance(value[0], Piece)):
-        return value
-    results = [helper.make_empty_tensor_value_info(name) for name in value[-1].outputs]
-    nodes = [_node(piece, number) for number, piece in enumerate(value)]
-    return helper.make_graph(nodes, "body", [], results)
+    code = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    return helper.make_tensor_value_info(name, code, dims)
 
 
 def parsed(text: str) -> ModelProto:
@@ -161,9 +122,8 @@ def plain(operator: str) -> ModelProto:
     return parser.parse_model(_PLAIN_MODELS[operator])
 
 
-_DATA, _WEIGHT, _BIAS = Read(0), Read(1), Read(2)
-_NAMES = {_DATA: "x", _WEIGHT: "w", _BIAS: "b"}
-_ROLES = {_WEIGHT: "weight", _BIAS: "bias"}
+_TENSORS = ("x", "w", "b")
+_ROLES = {"w": "weight", "b": "bias"}
 _FLOATS = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}
 
 
@@ -182,57 +142,56 @@ def layer_model(
     dtype = np.dtype(np.float32) if weight is None else weight.dtype
     if dtype not in _FLOATS:
         raise RequestError(f"the weight holds {dtype}, but must hold float16, float32 or float64")
-    given = {_WEIGHT: weight, _BIAS: None if bias is None else bias.astype(dtype)}
-    layer = _Layer(dtype, {one: array for one, array in given.items() if array is not None})
+    arrays = {"w": weight, "b": None if bias is None else bias.astype(dtype)}
+    constants: dict[str, Array] = {k: array for k, array in arrays.items() if array is not None}
+    nodes, made = list[NodeProto](), list[str]()
     for number, step in enumerate(steps):
-        layer.add(step, "y" if number == len(steps) - 1 else f"t{number}")
-    if layer.made[-1:] != ["y"]:
-        layer.pieces.append(Piece("Identity", layer.made[-1:], ["y"], name="copy"))
+        result = "y" if number == len(steps) - 1 else f"t{number}"
+        inputs = [_name(operand, result, made, constants, dtype) for operand in step.inputs]
+        if step.op_type == "Add" and "" in inputs:
+            made.append(inputs[0])
+            continue
+        while not inputs[-1]:
+            inputs.pop()
+        nodes.append(node(step.op_type, inputs, [result], dict(step.attributes)))
+        made.append(result)
+    if made[-1:] != ["y"]:
+        nodes.append(node("Identity", made[-1:], ["y"], {}))
+    for number, one in enumerate(nodes):
+        one.name = f"{one.op_type.lower()}_{number}"
     ends = {"x": (dtype.name, input_shape)}, {"y": (dtype.name, None)}
-    model = assembled(layer.pieces, *ends, layer.constants, opset=OPSET_OF_LAYERS)
+    model = assembled(nodes, *ends, constants, opset=OPSET_OF_LAYERS)
     model.graph.name = "layer"
     return model
 
 
-class _Layer:
-    """Collects the nodes and constants of one model; `made` is what each step made."""
+def _name(
+    operand: Operand | None,
+    result: str,
+    made: Sequence[str],
+    constants: dict[str, Array],
+    dtype: np.dtype[Any],
+) -> str:
+    """The tensor that a step reads to make `result`, a new constant perhaps.
 
-    def __init__(self, dtype: np.dtype[Any], given: Mapping[Read, Array]) -> None:
-        self._dtype = dtype
-        self._given = given
-        self.constants = {_NAMES[one]: np.ascontiguousarray(array) for one, array in given.items()}
-        self.pieces: list[Piece] = []
-        self.made: list[str] = []
-
-    def add(self, step: Step, result: str) -> None:
-        """Add the node of one step; nothing is added where no bias is given."""
-        inputs = [self._tensor(operand, result) for operand in step.inputs]
-        if step.op_type == "Add" and "" in inputs:
-            self.made.append(inputs[0])
-            return
-        name = f"{step.op_type.lower()}_{len(self.pieces)}"
-        while not inputs[-1]:
-            inputs.pop()
-        self.pieces.append(Piece(step.op_type, inputs, [result], dict(step.attributes), name))
-        self.made.append(result)
-
-    def _tensor(self, operand: Operand | None, result: str) -> str:
-        """The name of what a step reads; '' for nothing, and for a bias that is not given."""
-        source = operand.source if isinstance(operand, Reshaped) else operand
-        if source is None or (source == _BIAS and _BIAS not in self._given):
+    '' for nothing, and for a bias that is not given.
+    """
+    match operand:
+        case None:
             return ""
-        match operand:
-            case Read() if operand == _DATA or operand in self._given:
-                return _NAMES[operand]
-            case Made(step):
-                return self.made[step]
-            case Numbers(role, dtype, dims, values):
-                kind = np.dtype(np.int64) if "int" in dtype else self._dtype
-                return self._constant(f"{result}_{role}", np.array(values, kind).reshape(dims))
-            case Reshaped(Read() as read, dims, 0) if read in self._given:
-                return self._constant(f"{result}_{_ROLES[read]}", self._given[read].reshape(dims))
-        raise InternalError(f"{result}: a single layer has no {operand}")
-
-    def _constant(self, name: str, value: Array) -> str:
-        self.constants[name] = np.ascontiguousarray(value)
-        return name
+        case Made(step):
+            return made[step]
+        case Numbers(role, kind, dims, values):
+            array = np.array(values, "int64" if "int" in kind else dtype)
+            constants[f"{result}_{role}"] = array.reshape(dims)
+            return f"{result}_{role}"
+        case Read(position):
+            name = _TENSORS[position]
+            return name if name == "x" or name in constants else ""
+        case Reshaped(Read(position), dims, 0):
+            name = _TENSORS[position]
+            if name not in constants:
+                return ""
+            constants[f"{result}_{_ROLES[name]}"] = constants[name].reshape(dims)
+            return f"{result}_{_ROLES[name]}"
+    raise InternalError(f"{result}: a single layer has no {operand}")

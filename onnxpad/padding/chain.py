@@ -267,8 +267,8 @@ class Around:
 
     nearest: the Pad in front that onnxruntime's optimiser may see: its axes in the operator's
         order, `crossed` what stands between the two, unclear where it is not alone.
-    at_least: a bound that no cell of the input of a max pool, or of a Pad that only max pools
-        read, is below.
+    never_negative: whether no cell of the input of a max pool, or of a Pad that only max pools
+        read, is below 0.
     dequantised: the DequantizeLinear that makes the input.
     feeds_channels_last: whether one that reads a Pad node has its channels on the last axis.
     between: the conversions around a Pad node.
@@ -276,7 +276,7 @@ class Around:
     """
 
     nearest: PadStep | None = None
-    at_least: float | None = None
+    never_negative: bool = False
     dequantised: Dequantised | None = None
     feeds_channels_last: bool = False
     between: Between | None = None

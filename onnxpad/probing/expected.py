@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,7 +61,7 @@ def evaluated(
     A value is forgotten behind its last reader. Raises NotEvaluable where a node can neither be
     evaluated nor run, RuntimeUnavailable as `expected` does.
     """
-    needed = nodes_for(network, names)
+    needed = network.behind(names)
     readers = Counter(name for index in needed for name in network.names_read([index]))
     readers.update(names)
     values: dict[str, Array] = dict(feeds)
@@ -74,18 +74,6 @@ def evaluated(
                 if not readers[name]:
                     values.pop(name, None)
     return {name: _value(network, values, name) for name in names}
-
-
-def nodes_for(network: Network, names: Sequence[str], given: Collection[str] = ()) -> list[int]:
-    """The nodes that compute `names` from the tensors `given`, in the order of the model."""
-    waiting, needed = list(names), set[int]()
-    while waiting:
-        name = waiting.pop()
-        index = None if name in given else network.producers.get(name)
-        if index is not None and index not in needed:
-            needed.add(index)
-            waiting += network.names_read([index])
-    return sorted(needed)
 
 
 def _value(network: Network, values: Mapping[str, Array], name: str) -> Array:
@@ -134,4 +122,6 @@ def onnxruntime_agrees(model: Model, feeds: Mapping[str, Array], right: Mapping[
         return f"does not {ran.stage} it: {ran}"
     if not right:
         return "runs it"
-    return "computes something else" if worst(ran, right)[1].is_fault else "computes the same"
+    return (
+        "computes something else" if worst(ran, right, feeds)[1].is_fault else "computes the same"
+    )

@@ -26,7 +26,7 @@ from onnxpad.probing.expected import expected, onnxruntime_agrees
 from onnxpad.probing.probes import SIGNS, Probe, alone, outputs_behind, probe, rests
 from onnxpad.reproducing.reproducer import FILES, Reproducer
 from onnxpad.reproducing.specimens import drafted
-from onnxpad.reproducing.ways import rows_over, showing, stored
+from onnxpad.reproducing.ways import rows_over, showing
 from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.rewriting.for_target.requests import target_asked
 from onnxpad.runtimes.conditions.rows import Answer, Row
@@ -51,7 +51,7 @@ def reproduce(target: str, row: str) -> Reproducer:
         raise _no_row(asked, row)
     fact = asked.failures[row]
     meant = in_its_release(asked, fact)
-    words = showing(meant, row, fact)
+    words = None if fact.unshown else showing(meant, row, fact)
     if words is None:
         reason = f"no small model of one operator falls under '{row}' of {asked.name}"
         raise RequestError(f"{reason}: {fact.unshown or fact.what}")
@@ -66,7 +66,6 @@ def reproduce(target: str, row: str) -> Reproducer:
         evidence=str(fact.evidence),
         about=tuple(f"it {other.answer.does} as well: {other.what}" for other in others),
         command=f"onnxpad explain {meant.name} --reproduce {row} -o DIR",
-        shown=f"{meant.name} {row}" not in stored()["not_shown"],
     )
     return _of_probe(made, Probe(model, (dict(feeds),), ()))
 

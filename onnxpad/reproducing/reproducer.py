@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-import numpy as np
-
 from onnxpad.model.files.delivery import write_folder
 from onnxpad.model.opened import Model
 from onnxpad.model.small_models import Array, text_lines
@@ -26,17 +24,8 @@ _ENDS = {
     "refuses": "does not load it, stops with an error, or ends the process",
     "miscomputes": "runs it, and the numbers or sizes are wrong, without a word",
 }
-_SHOWN = "{fault}. The model:", "To see it: {program}, which fails as long as it is so."
-_NOT_SHOWN = (
-    "What is known: {fault}. This model did not show it:",
-    "{program} runs it, and fails where the fault shows after all.",
-)
-"""How the text begins, and how the script is to be understood."""
-FILES = (
-    *("model.onnx", "inputs.npz", "expected.npz", "run.py", "README.md"),
-    *("inputs.json", "expected.json", "run.mjs"),
-)
-"""What a folder may hold; the last three for a runtime of JavaScript alone."""
+FILES = ("model.onnx", "inputs.npz", "expected.npz", "run.py", "README.md")
+"""What a folder holds."""
 
 
 @reported("target", "version", "row", "answer", "what", "evidence", "agrees", "about", "folder")
@@ -47,8 +36,6 @@ class Reproducer(Report):
     row: the address of the fact among those of the target; `what` its operators and conditions.
     about: what else is worth knowing: other facts that hold for the model as well, or what of the
         user's model was replaced.
-    shown: False where the runtime was run with this model and others of the kind, and none showed
-        the fault.
     runner: the file or the command of a runtime of the user's own.
     expected: outputs by the ONNX text.
     agrees: what onnxruntime without optimisations makes of the model.
@@ -63,7 +50,6 @@ class Reproducer(Report):
     evidence: str
     about: tuple[str, ...] = ()
     command: str = ""
-    shown: bool = True
     runner: str = ""
     model: Model = field(default_factory=Model)
     inputs: Mapping[str, Array] = field(default_factory=dict)
@@ -74,42 +60,31 @@ class Reproducer(Report):
     schema = 1
 
     def files(self, version: str = "") -> dict[str, bytes]:
-        """The contents of the folder by name: model, arrays, script, and what to say about it.
-
-        `version` is that of onnxpad, which the text names.
-        """
-        made = {
-            "model.onnx": self.model.SerializeToString(deterministic=True),
-            "inputs.npz": arrays_file(self.inputs),
-            "expected.npz": arrays_file(self.expected),
-        }
-        name = self.program.split()[1]
-        if name == "run.mjs":
-            made["inputs.json"] = _as_json(self.inputs)
-            made["expected.json"] = _as_json(self.expected)
-        made[name] = script(self).encode()
-        made["README.md"] = _text(self, version, [*made, "README.md"]).encode()
-        return made
-
-    @property
-    def program(self) -> str:
-        """What to type in the folder to see it."""
-        return "node run.mjs" if self.header and self.header.is_javascript else "python run.py"
+        """The contents of the folder by name; the text names this `version` of onnxpad."""
+        contents = (
+            self.model.SerializeToString(deterministic=True),
+            arrays_file(self.inputs),
+            arrays_file(self.expected),
+            script(self).encode(),
+            _text(self, version).encode(),
+        )
+        return dict(zip(FILES, contents, strict=True))
 
     @property
     def steps(self) -> str:
-        """What to do to see it; of a target that nothing here runs, the run itself as well."""
+        """What to do to see it; of a target that no Python here runs, the run itself as well."""
         if self.header or self.runner:
-            return f"`{self.program}`"
+            return "`python run.py`"
         return (
             f"run model.onnx on inputs.npz in {self.target}, save its outputs by name as "
-            f"results.npz, then `{self.program}`"
+            "results.npz, then `python run.py`"
         )
 
     @property
     def header(self) -> Header | None:
-        """The adapter that runs the target; None where nothing here does."""
-        return next(iter(headers_of(self.target.partition("@")[0])), None)
+        """The adapter that runs the target in Python; None where nothing here does."""
+        found = headers_of(self.target.partition("@")[0])
+        return next((one for one in found if not one.is_javascript), None)
 
     @property
     def model_lines(self) -> list[str]:
@@ -129,18 +104,11 @@ def script(found: Reproducer) -> str:
         text = _own(found)
     elif header is None:
         text = _parts()["other"].format(target=found.target.partition("@")[0])
-    elif header.is_javascript:
-        lines = [f"process.env.{name} = {json.dumps(x)};\n" for name, x in header.variables.items()]
-        compared = Path(__file__).parent / "compare.mjs"
-        return "".join(
-            [f"// {header.install}\n", *lines, header.code, "\n", compared.read_text("utf-8")]
-        )
     else:
-        names = [value.name for value in found.model.graph.output]
-        ranks = {
-            name: found.expected[name].ndim if name in found.expected else -1 for name in names
-        }
-        text = _python_head(header) + header.code + _parts()["run"].format(outputs=ranks)
+        ranks = {value.name: -1 for value in found.model.graph.output}
+        ranks |= {name: value.ndim for name, value in found.expected.items()}
+        code = header.file.read_text("utf-8")
+        text = _python_head(header) + code + _parts()["run"].format(outputs=ranks)
     if found.expected:
         return text + _parts()["compare"]
     return text + _parts()["computes_nothing" if found.answer == "miscomputes" else "only_runs"]
@@ -170,25 +138,15 @@ def _python_head(header: Header) -> str:
     return "\n".join([*lines, ""])
 
 
-def _as_json(arrays: Mapping[str, Array]) -> bytes:
-    """Type, values and sizes of each."""
-    listed = {
-        name: [str(value.dtype), value.astype(np.float64).ravel().tolist(), list(value.shape)]
-        for name, value in arrays.items()
-    }
-    return json.dumps(listed).encode()
-
-
-def _text(found: Reproducer, version: str, names: list[str]) -> str:
-    starts, runs = _SHOWN if found.shown else _NOT_SHOWN
+def _text(found: Reproducer, version: str) -> str:
     lines = [
         f"# {found.version} {found.answer} {found.what}",
         "",
-        starts.format(fault=f"{found.version} {_ENDS[found.answer]}"),
+        f"{found.version} {_ENDS[found.answer]}. The model:",
         "",
         *(f"    {line}" for line in found.model_lines),
         "",
-        runs.format(program=found.steps),
+        f"To see it: {found.steps}, which fails as long as it is so.",
         "",
         _HOW_EXPECTED,
         f"onnxruntime on the CPU without optimisations {found.agrees.rstrip('.')}.",
@@ -196,6 +154,6 @@ def _text(found: Reproducer, version: str, names: list[str]) -> str:
         "",
         f"Evidence: {found.evidence}.",
         f"Made by {' '.join(filter(None, ('onnxpad', version)))}: `{found.command}`",
-        f"Files: {', '.join(names)}",
+        f"Files: {', '.join(FILES)}",
     ]
     return "\n".join(lines) + "\n"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from onnxpad.model.opened import Model
-from onnxpad.model.small_models import Array, Piece, assembled
+from onnxpad.model.small_models import Array, assembled, node
 from onnxpad.padding.operators import MICROSOFT, OPERATORS, Kind, Operator, Since
 
 Words = dict[str, Any]
@@ -114,8 +114,8 @@ def drafted(one: Specimen) -> tuple[Model, Mapping[str, Array]]:
     else:
         draft.write_window()
     outputs = {name: (dtype, None) for name, dtype in draft.outputs.items()}
-    nodes, inputs, opset = draft.pieces, draft.inputs, draft.of.opset
-    return assembled(nodes, inputs, outputs, draft.constants, opset=opset), draft.fed
+    made = draft.nodes, draft.inputs, outputs, draft.constants
+    return assembled(*made, opset=draft.of.opset), draft.fed
 
 
 def values(shape: tuple[int, ...], dtype: str, kind: Kind | None) -> Array:
@@ -148,7 +148,7 @@ class _Draft:
 
     def __init__(self, of: Specimen) -> None:
         self.of = of
-        self.pieces: list[Piece] = []
+        self.nodes = list[Any]()
         self.inputs: dict[str, tuple[str, tuple[int | str, ...]]] = {}
         self.fed: dict[str, Array] = {}
         self.constants: dict[str, Array] = {}
@@ -169,7 +169,7 @@ class _Draft:
         elif one.operator in INTEGER_OPERATORS:
             inputs += self._scaled("x") + self._scaled("y", 4)
         made = ["y", "indices"] if one.indices else ["y"]
-        self.pieces.append(Piece(one.operator, inputs, made, attributes))
+        self.nodes.append(node(one.operator, inputs, made, attributes))
         dtype = "int32" if one.operator == "ConvInteger" else self.dtype
         self._result("float32" if one.front.startswith("dequantised") else dtype)
         if one.indices:
@@ -206,14 +206,14 @@ class _Draft:
         return name
 
     def _add(self, operator: str, inputs: list[str], output: str, **attributes: Any) -> str:  # noqa: ANN401
-        self.pieces.append(Piece(operator, inputs, [output], attributes))
+        self.nodes.append(node(operator, inputs, [output], attributes))
         return output
 
     def _result(self, dtype: str) -> None:
         """What the last node makes, as a float again where it was quantised in front."""
         self.outputs["y"] = dtype
         if self.of.front == "quantised":
-            self.pieces[-1] = replace(self.pieces[-1], outputs=["whole"])
+            self.nodes[-1].output[0] = "whole"
             self._add("DequantizeLinear", ["whole", "scale", "zero"], "y")
             self.outputs["y"] = "float32"
 

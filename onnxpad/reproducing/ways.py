@@ -63,7 +63,6 @@ def stored() -> Mapping[str, Any]:
     ways: models with a title each.
     others: further models under which rows fall.
     telling: by target and row the model that shows it where the smallest one does not.
-    not_shown: targets and rows that none of the models shows.
     """
     return tomllib.loads(STORED.read_text("utf-8"))
 

@@ -244,7 +244,7 @@ def resolve(
     )
 
 
-def resolve_general(
+def resolve_general(  # noqa: PLR0913 - a layer in two vocabularies
     framework: str,
     op: str,
     *,
@@ -252,19 +252,20 @@ def resolve_general(
     weight_shape: Sequence[int | None] | None,
     general: Mapping[Role, object],
     attributes: Mapping[str, object],
+    wins: bool = False,
 ) -> Resolution:
     """Like `resolve`, with some attributes given by what they mean.
 
-    `general` holds values by role; `attributes`, in the framework's own names, win over them.
-    A kernel without a word of its own becomes the weight's. RequestError where the framework
-    has no such attribute.
+    `general` holds values by role. A kernel without a word of its own becomes the weight's.
+    RequestError where the framework has no such attribute, and where one of `attributes`, in the
+    framework's own names, says the same once more, unless that `wins`.
     """
     convention = find_convention(framework)
     layer = find_layer(convention, find_op(op)[0])
     rank = len(input_shape) - 2
     own: dict[str, object] = {}
     for role, value in general.items():
-        words = words_for(layer, role, value)
+        words = _words_for(layer, role, value)
         parts = values.items(value) if values.is_list(value) else [value] * rank
         if role is Role.KERNEL and not words:
             kernel = [values.whole(part, "the kernel", 1) for part in parts]
@@ -274,7 +275,13 @@ def resolve_general(
             raise RequestError(
                 f"{convention.name} {layer.op} has no {role}; it has {', '.join(named)}"
             )
-        elif not given_as(layer, words, attributes):
+        elif twice := _given_as(layer, words, attributes):
+            if not wins:
+                raise RequestError(
+                    f"{convention.name} {layer.op}: the {role} is given twice, as --{role} {value} "
+                    f"and as {twice}={attributes[twice]}: give one"
+                )
+        else:
             by_axis = zip(words, parts, strict=False)
             one = words[0].axis is None
             own |= {words[0].name: value} if one else {word.name: n for word, n in by_axis}
@@ -287,7 +294,7 @@ def resolve_general(
     )
 
 
-def words_for(layer: Layer, role: Role, value: object) -> list[Word]:
+def _words_for(layer: Layer, role: Role, value: object) -> list[Word]:
     """The words that take such a value: one for all axes, else those for single axes."""
     named = isinstance(value, str)
     found = layer.of(role)
@@ -298,7 +305,7 @@ def words_for(layer: Layer, role: Role, value: object) -> list[Word]:
     return plain[:1] or found
 
 
-def given_as(layer: Layer, words: Sequence[Word], attributes: Mapping[str, object]) -> str:
+def _given_as(layer: Layer, words: Sequence[Word], attributes: Mapping[str, object]) -> str:
     """An attribute that says what `words` say, or one axis of it; '' for none."""
     same = [*words, *(word for word in layer.of(words[0].role) if word.axis is not None)]
     return next((name for word in same for name in word.names if name in attributes), "")

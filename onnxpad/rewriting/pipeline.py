@@ -28,7 +28,7 @@ from onnxpad.reports import plain, reported
 from onnxpad.rewriting.passes import Pass, find_pass
 from onnxpad.rewriting.steps.dequantised_pads import outside_group
 from onnxpad.rewriting.steps.refusals import attempted
-from onnxpad.runtimes.onnxruntime.runtime_check import Choice, RuntimeCheck
+from onnxpad.runtimes.onnxruntime.runtime_check import first_that_runs
 
 MAX_ROUNDS = 10_000
 
@@ -117,19 +117,16 @@ def run(
     passes: Sequence[Pass],
     selected: Callable[[Address], bool],
     progress: Callable[[str, int, int], None] | None = None,
-    check: RuntimeCheck | None = None,
 ) -> PassLog:
     """Apply `passes` in the given order to the nodes for which `selected` holds.
 
     Nodes that a pass inserts are selected for the passes behind it.
-    `check` chooses what is written of them, by default what onnxruntime runs right.
     """
-    check = check or RuntimeCheck()
     log = PassLog()
     for number, rule in enumerate(passes):
         if progress:
             progress(rule.name, number, len(passes))
-        _run_pass(session, rule, selected, log, check)
+        _run_pass(session, rule, selected, log)
     return log
 
 
@@ -140,11 +137,7 @@ def inserted_by(changes: Sequence[Change]) -> frozenset[NodeId]:
 
 
 def _run_pass(
-    session: EditSession,
-    rule: Pass,
-    selected: Callable[[Address], bool],
-    log: PassLog,
-    check: RuntimeCheck,
+    session: EditSession, rule: Pass, selected: Callable[[Address], bool], log: PassLog
 ) -> None:
     inserted = inserted_by(log.changes)
     for _ in range(MAX_ROUNDS):
@@ -154,7 +147,7 @@ def _run_pass(
         for site in session.compounds() if is_compound else session.sites_now():
             if not selected(site.address) and site.address.id not in inserted:
                 continue
-            verdict = _decide(session, rule, site, check)
+            verdict = _decide(session, rule, site)
             if isinstance(verdict, Change):
                 log.changes.append(verdict)
                 again |= _uncovers(verdict.before, verdict.after)
@@ -176,10 +169,8 @@ def _uncovers(before: Chain, after: Chain | Expansion) -> bool:
     return near or (before.far_pad is not None and after.far_pad is None)
 
 
-def _decide(
-    session: EditSession, rule: Pass, site: Site, check: RuntimeCheck
-) -> Change | Refusal | None:
-    result = _rewrite(session, rule, site, check)
+def _decide(session: EditSession, rule: Pass, site: Site) -> Change | Refusal | None:
+    result = _rewrite(session, rule, site)
     about = (rule.name, site.address, site.op, site.chain)
     if not isinstance(result, Skip):
         return Change(*about, result, tuple(session.change(site, result)))
@@ -188,17 +179,14 @@ def _decide(
     return Refusal(*about, result, site.tensor, site.input_type)
 
 
-def would_change(session: EditSession, rule: Pass, site: Site, check: RuntimeCheck) -> bool:
+def would_change(session: EditSession, rule: Pass, site: Site) -> bool:
     """Whether the pass has a way to rewrite the node."""
-    return not isinstance(_rewrite(session, rule, site, check), Skip)
+    return not isinstance(_rewrite(session, rule, site), Skip)
 
 
-def _rewrite(session: EditSession, rule: Pass, site: Site, check: RuntimeCheck) -> PassResult:
+def _rewrite(session: EditSession, rule: Pass, site: Site) -> PassResult:
     chain, label = site.chain, site.address.label
-    name = rule.name if check.alone is None else f"{rule.name} for {check.alone.name}"
-    choice = session.remembered(name, chain, lambda: _choice(rule, chain, label, check))
-    check.held_back |= choice.held_back
-    found = choice.result
+    found = session.remembered(rule.name, chain, lambda: _choice(rule, chain, label))
     if chain.opset >= Since.CONSTANT_INTEGERS or not isinstance(found, Expansion):
         return found
     if found.writes_integers and as_nodes(site.context):
@@ -206,12 +194,12 @@ def _rewrite(session: EditSession, rule: Pass, site: Site, check: RuntimeCheck) 
     return found
 
 
-def _choice(rule: Pass, chain: Chain, label: str, check: RuntimeCheck) -> Choice:
-    """What the check takes of the pass's ways, or why none can be written."""
+def _choice(rule: Pass, chain: Chain, label: str) -> PassResult:
+    """What onnxruntime runs of the pass's ways, or why none can be written."""
     if chain.trouble and (chain.trouble.too_new or chain.trouble.out_of_reach):
-        return Choice(Skip(chain.trouble.reason), held_back=False)
+        return Skip(chain.trouble.reason)
     ways = (_checked(rule, chain, way, label) for way in rule.results(chain))
-    return check.first_that_runs(chain, ways)
+    return first_that_runs(chain, ways)
 
 
 def _checked(rule: Pass, chain: Chain, found: PassResult, label: str) -> PassResult:

@@ -158,9 +158,10 @@ class Rewriting(Edited, Report):
         """Write the model: byte for byte the input where nothing changed.
 
         External data stays where it is when the folder is the same, and is copied otherwise.
-        Raises RequestError where `path` is the input, which is overwritten `in_place` alone, and
-        ModelError where the target cannot be written, and where there are `unfit` nodes, unless it
-        is to be written `although_unfit`; nothing half-written stays.
+        Raises RequestError where `path` is the file that the model was given as, which is
+        overwritten `in_place` alone, and ModelError where the target cannot be written, and where
+        there are `unfit` nodes, unless it is to be written `although_unfit`; nothing half-written
+        stays.
         """
         if (stuck := self.stuck) and not although_unfit:
             named = "; ".join(str(one) for one in stuck[:_NAMED])

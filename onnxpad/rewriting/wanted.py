@@ -57,12 +57,11 @@ class Wanted(NamedTuple):
         asked = planner.knowing(assumes_sizes=bool(known)) if planner else self.planning(known)
         session = session_on(self.opened, dims, self.reading)
         selected = selection(session, self.nodes)
-        given = {site.address.id: site.chain for site in session.sites_now()} if asked else {}
         log = run(session, self.rules, selected, progress)
         if asked is None:
             return Done(session, log, None)
         from onnxpad.rewriting.for_target.fit import fit  # loads every pass
-        from onnxpad.rewriting.for_target.judge import harmed_in_onnxruntime, on_installed
+        from onnxpad.rewriting.for_target.judge import on_installed
 
         made = inserted_by(log.changes)
 
@@ -73,8 +72,7 @@ class Wanted(NamedTuple):
         judge = asked.judge
         is_first = planner is None and not judge.live
         installed = tuple(on_installed(session, judge, reached)) if is_first else ()
-        harmed = tuple(harmed_in_onnxruntime(session, given, judge.target))
-        return Done(session, log, fitting._replace(elsewhere=harmed, installed=installed), asked)
+        return Done(session, log, fitting._replace(installed=installed), asked)
 
     def _whole(self, dims: Dims) -> Mapping[str, int | str] | None:
         """The sizes where the model may be changed as a whole; None where chosen nodes alone."""

@@ -11,11 +11,11 @@ from itertools import islice
 from onnxpad.errors import together
 from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.effective_pads import without_windows
-from onnxpad.padding.element_types import mixed_types
 from onnxpad.padding.fills import Constant
+from onnxpad.padding.forms import mixed_types
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.padding.possible_sizes import at_possible_sizes
-from onnxpad.runtimes.conditions.rows import Answer, Certainty, OpenBatch, Row, every
+from onnxpad.runtimes.conditions.rows import Answer, Certainty, Row, every
 from onnxpad.runtimes.conditions.words import AGAINST_TEXT, TWO_TYPES, WORDS
 from onnxpad.runtimes.targets import Target
 
@@ -32,17 +32,15 @@ _MOST_SIZES = 64
 class Judgement:
     """One answer; `rows` are the facts behind it, `reason` says them in words.
 
-    `open_batch` is set where the size of the batch alone keeps it from being another, `by` names
-    the runtimes that stand in the way where several were asked. `at_some_sizes`: sizes that the
-    model leaves open decide it, and there are some at which no row holds. `settled_by` are the
-    options of which one has to be given, for a node that says two things. `measured` says which
+    `by` names the runtimes that stand in the way where several were asked. `at_some_sizes`: sizes
+    that the model leaves open decide it, and there are some at which no row holds. `settled_by` are
+    the options of which one has to be given, for a node that says two things. `measured` says which
     runtime was run for it, where one was: it is then known from that run.
     """
 
     answer: Answer
     reason: str
     rows: tuple[Row, ...] = ()
-    open_batch: OpenBatch | None = None
     by: tuple[str, ...] = ()
     at_some_sizes: bool = False
     settled_by: tuple[str, ...] = ()
@@ -94,20 +92,14 @@ def _is_about_types(row: Row) -> bool:
 
 
 def judge(target: Target, chain: Chain) -> Judgement:
-    """What `target` does with a padded operator.
+    """What `target` does with a padded operator; of several runtimes the worst answer counts.
 
     A row that refuses or miscomputes decides wherever its conditions hold, and makes the answer
-    unknown where they hang on what is not known. What the release was seen to refuse is refused,
-    also where another release computes it wrongly. Without one, a row that takes the operator
-    decides; without that, nothing is known. Nothing is known either of an opset that is too new.
-    Where a row that leaves it to the CPU may hold, it counts as if it did: that costs time alone.
-    What was seen of other pads says nothing of negative ones, which the ONNX text does not have,
-    of mirrors longer than the axis and of windows of padding alone, and what was seen of windows
-    that fit nothing of those that do not. Of two element types, where
-    ONNX has one, only a row about them says anything: such a model is not valid. Of a value that
-    ONNX does not have, only what a target refuses whatever it says is known. Which of auto_pad and
-    pads the user follows says nothing of the target, where a node has both.
-    Of several runtimes the worst answer counts.
+    unknown where they hang on what is not known. Without one, a row that takes the operator
+    decides; a row that leaves it to the CPU counts where it may hold, since that costs time alone.
+    What was seen of other nodes says nothing of negative pads of operators, of mirrors longer than
+    the axis, of windows of padding alone, of windows that do not fit, and of values, types and
+    opsets that ONNX does not have.
     """
     if target.parts:
         return joint([(part.name, judge(part, chain)) for part in target.parts])
@@ -124,7 +116,7 @@ def judge(target: Target, chain: Chain) -> Judgement:
         row for row, holds in found if holds is None and row.answer.fails and not lacking
     )
     if doubtful or (chain.trouble and chain.trouble.hints):
-        return _open(doubtful, chain, target)
+        return _open(doubtful, chain)
     if said := lacking or _unlike_what_was_run(chain):
         return Judgement(Answer.UNKNOWN, said)
     rare = _unlike_others(chain)
@@ -228,18 +220,16 @@ def joint(found: Sequence[tuple[str, Judgement]]) -> Judgement:
         return Judgement(answer, "", rows, measured=measured)
     worst_first = sorted(found, key=lambda one: -one[1].answer.rank)
     told = [_told(name, one) for name, one in worst_first if one.answer is not Answer.TAKES]
-    batches = [one.open_batch for _, one in deciding]
-    batch = None if None in batches else batches[0]
     names = tuple(name for name, _ in deciding)
     options = next((one.settled_by for _, one in deciding if one.settled_by), ())
     said = "; ".join(told)
-    return Judgement(answer, said, rows, batch, names, settled_by=options, measured=measured)
+    return Judgement(answer, said, rows, names, settled_by=options, measured=measured)
 
 
 def _told(name: str, found: Judgement) -> str:
     if found.answer.fails or found.answer is _FALLS_BACK:
         return f"{name} {found.does}: {found.reason}"
-    return found.reason if found.open_batch else f"{name}: {found.reason}"
+    return f"{name}: {found.reason}"
 
 
 def newly_failing(target: Target, before: Chain, after: Chain) -> tuple[Row, ...]:
@@ -296,21 +286,6 @@ def judge_undefined(target: Target, operator: str, opset: int) -> Judgement | No
     return judgement if judgement.rows or not is_own else None
 
 
-def judge_lacking(target: Target, operator: str, opset: int) -> Judgement | None:
-    """The same for an operator that stands in a model anyway; None where no row is about it.
-
-    Rows that ask for more than the opset are about what passes write, and those that lump
-    operators together may say too much: what they refuse is not known.
-    """
-    around = plain_chain(opset)
-    rows = tuple(
-        row
-        for row in target.about(operator)
-        if row.answer is Answer.REFUSES and row.asks_for_opset and every(row.when, around)
-    )
-    return Judgement(Answer.UNKNOWN, _reasons(rows, around, operator), rows) if rows else None
-
-
 @cache
 def plain_chain(opset: int) -> Chain:
     """What stands for an operator without padding: nothing is known of it but the opset."""
@@ -336,18 +311,13 @@ def _opset_named(cure: str) -> int:
     return -int(opset[0]) if cure.endswith("older") else int(opset[0])
 
 
-def _open(rows: tuple[Row, ...], chain: Chain, target: Target) -> Judgement:
+def _open(rows: tuple[Row, ...], chain: Chain) -> Judgement:
     """What is not known of the model, with the option that settles it where there is one."""
     if chain.trouble and chain.trouble.hints:
         trouble, options = chain.trouble.reason, chain.trouble.hints
         return Judgement(Answer.UNKNOWN, trouble, rows, settled_by=options)
-    asked = [(row, row.open_question(chain)) for row in rows]
-    rest = tuple(row for row, question in asked if question is None)
-    batch = next((question for _, question in asked if question is not None), None)
-    questions = [batch.told(target.name)] if batch else []
-    if rest:
-        questions.append(f"the model leaves open whether {_reasons(rest, chain)}")
-    return Judgement(Answer.UNKNOWN, "; ".join(questions), rows, None if rest else batch)
+    reason = f"the model leaves open whether {_reasons(rows, chain)}"
+    return Judgement(Answer.UNKNOWN, reason, rows)
 
 
 def _reasons(rows: tuple[Row, ...], chain: Chain, operator: str = "") -> str:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import pairwise
-from typing import NamedTuple
 
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, Row
 
@@ -63,44 +61,11 @@ def rows_in(rows: Sequence[Row], releases: Sequence[str]) -> tuple[Row, ...]:
     )
 
 
-def held(row: Row, known: Sequence[str]) -> str:
-    """In which releases a row holds, of which `known` were run; '' for all of them.
-
-    The nearest releases in which it was seen not to hold are named: what was never run may be
-    either way.
-    """
-    if not (row.since or row.until):
-        return ""
-    before = [one for one in known if row.since and numbers(one) < numbers(row.since)]
-    behind = [one for one in known if row.until and _is_newer(one, row.until)]
-    others = [*before[-1:], *([row.gone] if row.gone else behind[:1])]
-    both = f"{row.since} only" if row.since == row.until else f"from {row.since} up to {row.until}"
-    one = f"since {row.since}" if row.since else f"up to {row.until}"
-    words = both if row.since and row.until else one
-    if not others:
-        return words
-    between = "" if others == [row.gone] else "; releases between were not run"
-    return f"{words}, not in {' and '.join(others)}{between}"
-
-
-class Change(NamedTuple):
-    """A row that holds in one of two neighbouring releases: in the newer one if it `began`."""
-
-    older: str
-    newer: str
-    row: Row
-    began: bool
-
-
-def changes(rows: Sequence[Row], known: Sequence[str]) -> tuple[Change, ...]:
-    """What began or ended between each two of the known releases, the newest first."""
-    found = (
-        Change(older, newer, row, _holds(row, newer))
-        for older, newer in reversed([*pairwise(known)])
-        for row in rows
-        if _holds(row, older) is not _holds(row, newer)
-    )
-    return tuple(found)
+def held(row: Row) -> str:
+    """In which of the releases that were run a row was seen to hold; '' for all of them."""
+    if row.since and row.until:
+        return f"{row.since} only" if row.since == row.until else f"{row.since} up to {row.until}"
+    return f"since {row.since}" if row.since else f"up to {row.until}" if row.until else ""
 
 
 def shown_for(row: Row, release: str) -> Row:
@@ -111,10 +76,6 @@ def shown_for(row: Row, release: str) -> Row:
     if is_of or evidence.certainty is not Certainty.MEASURED:
         return row
     return replace(row, evidence=replace(evidence, other_than=release))
-
-
-def _is_newer(one: str, other: str) -> bool:
-    return numbers(one) > numbers(other) and not are_one(one, other)
 
 
 def _begins(one: tuple[int, ...], other: tuple[int, ...]) -> bool:

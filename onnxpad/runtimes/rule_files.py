@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NoReturn
@@ -69,7 +69,9 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "every pool": _POOLS,
     "every average": _of_kinds(Kind.AVERAGE),
     "every Pad": _of_kinds(Kind.PAD),
-    "every other": tuple(one for one in _PADDED if one not in (*_CONVOLUTIONS, *_POOLS)),
+    "every other": tuple(
+        one for one in _PADDED if one not in (*_CONVOLUTIONS, *_POOLS, *_of_kinds(Kind.PAD))
+    ),
     "every padded": _PADDED,
 }
 """Names that stand for several operators in the files of this package."""
@@ -123,13 +125,13 @@ def _shared_rows(tables: Sequence[Table], source: str, releases: Sequence[str]) 
 
     Evidence names the product, and the last of its releases that was run.
     """
-    from onnxpad.runtimes.onnxruntime.rows import FACTS  # few files include tables
+    from onnxpad.runtimes.onnxruntime.facts import FACTS, TABLES  # few files include tables
 
     for one in tables:
         own, last = one.get("source", source), one.get("until", "")
         plain = ("windows", "LpPool") if one["table"].startswith("loader") else ()
         about = _expanded(one.get("operators", plain))
-        for rule in _shared_rules():
+        for rule in TABLES["rule"]:
             if rule["table"] not in _TABLES.get(one["table"], (one["table"],)):
                 continue
             until = last if rule.get("until") == "last" else rule.get("until", "")
@@ -141,15 +143,6 @@ def _shared_rows(tables: Sequence[Table], source: str, releases: Sequence[str]) 
             ended = until and releases and numbers(until) < numbers(releases[0])
             if names and not ended:
                 yield replace(row, operators=names)
-
-
-@cache
-def _shared_rules() -> Sequence[Table]:
-    """The rules of all tables."""
-    from onnxpad.runtimes.onnxruntime.rows import TABLES
-
-    rules: Sequence[Table] = tomllib.loads(TABLES.read_text(encoding="utf-8"))["rule"]
-    return rules
 
 
 def read_rules(text: str, path: str, is_built_in: Callable[[str], bool] = lambda _: False) -> Table:
@@ -231,7 +224,6 @@ def _built_in_row(
         rule.get("does") or (OTHER_SHAPE if loses_shape else ""),
         rule.get("since", ""),
         rule.get("until", ""),
-        rule.get("gone", ""),
         rule.get("unshown") or (_UNSHOWN if is_beside and answer.fails else ""),
     )
 

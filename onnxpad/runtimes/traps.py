@@ -15,12 +15,11 @@ from onnxpad.geometry.windows import same_totals
 from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Shape, contradict, is_same
 from onnxpad.padding.effective_pads import effective_pads
-from onnxpad.padding.element_types import mixed_types
-from onnxpad.padding.forms import mirrors_beyond, pools_padding_alone
 from onnxpad.padding.operators import MICROSOFT, OPTIMISED_DOMAINS, Kind, Since
 from onnxpad.reports import reported
-from onnxpad.runtimes.onnxruntime import kernels
-from onnxpad.runtimes.onnxruntime.pad_fusion import Way, fused_pads, harms
+from onnxpad.runtimes.conditions.words import WORDS
+from onnxpad.runtimes.onnxruntime.facts import FACTS
+from onnxpad.runtimes.onnxruntime.pad_fusion import fused_pads
 
 Test = Callable[[Chain, AsWritten], bool]
 _GROUPED = ("Conv", "AveragePool", "MaxPool")
@@ -53,14 +52,6 @@ class TrapRule(NamedTuple):
     passes: tuple[str, ...] = ()
     helped: str = ""
     target: str = ""
-
-
-def _of_chain(test: Callable[[Chain], object]) -> Test:
-    return lambda chain, _: bool(test(chain))
-
-
-def _fused(way: Way) -> Test:
-    return lambda chain, _: way in harms(chain)
 
 
 def _rounds_up_valid(chain: Chain) -> bool:
@@ -100,36 +91,32 @@ def _parts_group(chain: Chain, written: AsWritten) -> bool:
     return chain.is_max or fused_pads(chain) is None
 
 
+def _has_negative_pads(chain: Chain, _: AsWritten) -> bool:
+    is_own = chain.op.kind is not Kind.PAD and isinstance(chain.padding, Pads)
+    return is_own and WORDS["negative_pads"].holds(chain) is True
+
+
 _TESTS: Mapping[str, Test] = {
-    "auto-pad-with-pads": _of_chain(kernels.writes_auto_pad_and_pads),
-    "same-with-dilation": _of_chain(kernels.same_with_dilation),
-    "same-with-short-kernel": lambda chain, _: (
-        kernels.same_is_refused(chain) or kernels.same_shifts(chain)
-    ),
-    "valid-with-ceil-mode": _of_chain(_rounds_up_valid),
-    "transposed-same-short-kernel": _of_chain(_lacks_cells),
+    "valid-with-ceil-mode": lambda chain, _: _rounds_up_valid(chain),
+    "transposed-same-short-kernel": lambda chain, _: _lacks_cells(chain),
     "declared-shape": lambda _, written: contradict(written.declared, written.output_shape),
     "computed-pads": lambda _, written: bool(written.computed_pads),
     "overridable-pads": lambda _, written: bool(written.overridable_pads),
-    "no-cpu-kernel": _of_chain(kernels.has_no_cpu_kernel),
-    "mixed-types": _of_chain(mixed_types),
-    "optimised-only": _of_chain(_is_optimised),
-    "pad-fused-into-max-pool": _fused(Way.VALUE),
-    "pad-fused-beyond-kernel": _fused(Way.LOAD),
-    "pad-fused-with-ceil-mode": _fused(Way.WINDOW),
-    "pad-fused-beside-identity": _fused(Way.COPY),
-    "pad-on-weight": _fused(Way.WEIGHT),
+    "optimised-only": lambda chain, _: _is_optimised(chain),
     "pad-in-quantised-group": _parts_group,
-    "pad-of-floats-between-bytes": _of_chain(lambda chain: chain.around.between),
-    "pads-reach-kernel": _of_chain(kernels.pads_reach_kernel),
-    "negative-pads": _of_chain(kernels.has_negative_pads),
-    "window-of-padding": _of_chain(pools_padding_alone),
-    "input-shorter-than-window": _of_chain(kernels.is_shorter_than_window),
-    "quantised-average-overhang": _of_chain(kernels.average_overhangs),
-    "output-padding-beyond-stride": _of_chain(kernels.has_output_padding_beyond_stride),
-    "transposed-split-before-11": _of_chain(_splits_otherwise),
-    "reflect-beyond-input": _of_chain(mirrors_beyond),
+    "negative-pads": _has_negative_pads,
+    "transposed-split-before-11": lambda chain, _: _splits_otherwise(chain),
 }
+
+
+def _of_words(when: str) -> Test:
+    """Whether one of these holds, which stand between commas."""
+    questions = [_question(name) for name in when.split(", ")]
+    return lambda chain, _: any(holds(chain) for holds in questions)
+
+
+def _question(name: str) -> Callable[[Chain], bool | None]:
+    return FACTS[name].holds if name in FACTS else WORDS[name].holds
 
 
 @cache
@@ -146,7 +133,8 @@ def _rule(section: str) -> TrapRule:
     facts = dict(line.split(": ", 1) for line in lines)
     code, passes = code.removesuffix("]"), facts.pop("passes", "")
     listed = tuple(passes.split(", ")) if passes else ()
-    return TrapRule(code, _TESTS[code], text=text.strip(), passes=listed, **facts)
+    test = _of_words(facts.pop("when")) if "when" in facts else _TESTS[code]
+    return TrapRule(code, test, text=text.strip(), passes=listed, **facts)
 
 
 def traps_of(chain: Chain, written: AsWritten) -> tuple[Trap, ...]:

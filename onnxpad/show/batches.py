@@ -34,27 +34,20 @@ def rewriting_line(
     """'a.onnx -> b.onnx: 6 nodes rewritten (explicit-pads 6), 0 skipped; identical'."""
     from onnxpad.show.rewritings import changes_text
 
-    changes = changes_text(found, done=written is not None)
-    parts = [f"{route_text(model, written)}: {changes}", *_besides(found), *runs_text(found.runs)]
+    changes, fitting = changes_text(found, done=written is not None), found.fitting
+    parts = [f"{route_text(model, written)}: {changes}"]
+    if fitting is not None:
+        for nodes, text in (
+            ({one.node for one in fitting.no_way}, f"left that {found.target} may not take"),
+            ({one.node for one in fitting.granted}, f"taken for granted for {found.target}"),
+        ):
+            parts += [f"{counted(len(nodes), 'node')} {text}"] * bool(nodes)
+        parts += [one.note for one in fitting.installed]
+        parts += [f"the whole model: {', '.join(fitting.whole)}"] * bool(fitting.whole)
+    parts += runs_text(found.runs)
     if validation is not None:
         parts += [str(validation.verdict), *_unproved(validation)]
     return visible("; ".join(parts))
-
-
-def _besides(found: Rewriting) -> Iterator[str]:
-    """What is not as it was asked for, and what is done to the model as a whole."""
-    fitting = found.fitting
-    if fitting is None:
-        return
-    for nodes, text in (
-        ({one.node for one in fitting.no_way}, f"left that {found.target} may not take"),
-        ({one.node for one in fitting.granted}, f"taken for granted for {found.target}"),
-    ):
-        if nodes:
-            yield f"{counted(len(nodes), 'node')} {text}"
-    yield from (one.note for one in fitting.installed)
-    if fitting.whole:
-        yield f"the whole model: {', '.join(fitting.whole)}"
 
 
 def _unproved(found: Validation) -> Iterator[str]:
@@ -73,15 +66,13 @@ def retargeting_line(model: str, written: str | None, found: Retargeting) -> str
 
 
 def inspection_line(model: str, found: Inspection) -> str:
-    """'a.onnx: 6 operators can pad, 5 do, ..., 2 traps; opencv: takes 4, miscomputes 2 of 6'."""
+    """'a.onnx: 6 operators can pad, ..., 2 traps; opencv: takes 4, miscomputes 2'."""
     from onnxpad.show.inspections import counts_text
+    from onnxpad.show.verdicts import answers_text
 
-    parts = [f"{route_text(model)}: {counts_text(found)}"]
-    if found.targets:
-        from onnxpad.show.verdicts import answers_text
-
-        parts += [f"{name}: {answers_text(one)}" for name, one in found.targets.items()]
-    return visible("; ".join([*parts, *(one.note for one in found.installed.values())]))
+    targets = (f"{name}: {answers_text(one)}" for name, one in found.targets.items())
+    notes = (one.note for one in found.installed.values())
+    return visible("; ".join([f"{route_text(model)}: {counts_text(found)}", *targets, *notes]))
 
 
 def validation_line(before: str, after: str | None, found: Validation) -> str:
@@ -108,7 +99,7 @@ def refusal_text(
         rewriting: Any = found
         reason = main_reason(unfit)
         tried = tries(rewriting)[:_TRIES_SHOWN] or ["no form that onnxpad writes is taken"]
-        tried.append(although_unfit_text(rewriting).removeprefix("try: "))
+        tried.append(although_unfit_text(rewriting))
     elif found.skips and objection.startswith("--strict"):
         skip = found.skips[0]
         more = f" and {len(found.skips) - 1} more" if found.skips[1:] else ""
@@ -124,31 +115,27 @@ def totals_text(outcomes: Sequence[Any], noun: str) -> str:
     Above it stands what is true of all of them, and what to do about results that need something.
     `outcomes` have the `file`, the `result` and the `record` of each model.
     """
+    from onnxpad.show.verdicts import not_judged_text
+
     names: dict[str, list[str]] = {}
-    notes: dict[str, None] = {}
-    kinds: dict[str, None] = {}
-    skips: list[str] = []
     for one in outcomes:
         names.setdefault(one.result, []).append(route_text(one.file))
-        kinds |= dict.fromkeys(one.record.get("not_judged", ()))
-        target = one.record.get("target") or {}
-        told = [*one.record.get("unmeasured", {}).values(), target.get("unmeasured")]
-        notes |= dict.fromkeys(f"note: {said}" for said in told if said)
-        skips += [route_text(one.file)] * len(one.record.get("skips", ()))
+    records = [one.record for one in outcomes]
+    releases = [note for one in records for note in one.get("unmeasured", {}).values()]
+    releases += [(one.get("target") or {}).get("unmeasured") for one in records]
+    lines = [f"note: {note}" for note in sorted({*filter(None, releases)})]
+    if kinds := {kind for one in records for kind in one.get("not_judged", ())}:
+        lines.append(not_judged_text(sorted(kinds)))
+    lines += [f"{result}: {say}" for result, say in _WHAT_TO_DO.items() if result in names]
     parts = []
     for result in sorted(names, key=lambda one: (one in _LAST, one in ("unchanged", "fine"))):
         named = f" ({few(names[result], _NAMED)})" if result in _NAMES_FOR else ""
         parts.append(f"{len(names[result])} {result}{named}")
-    lines = sorted(notes)
-    if kinds:
-        from onnxpad.show.verdicts import not_judged_text
-
-        lines.append(not_judged_text(sorted(kinds)))
-    lines += [f"{result}: {say}" for result, say in _WHAT_TO_DO.items() if result in names]
     lines.append(f"{counted(len(outcomes), noun)}: {', '.join(parts)}")
-    if skips:
-        files = list(dict.fromkeys(skips))
-        where = f"{counted(len(files), noun)} ({few(files, _NAMED)})"
-        nodes = counted(len(skips), "node")
+    if skips := {
+        route_text(x.file): len(x.record["skips"]) for x in outcomes if x.record.get("skips")
+    }:
+        where = f"{counted(len(skips), noun)} ({few([*skips], _NAMED)})"
+        nodes = counted(sum(skips.values()), "node")
         lines.append(f"{nodes} skipped in {where}: one model alone, or --json, says why")
     return "\n".join(map(visible, lines))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 _FINE, _WRONG, _LEFT = "32", "31", "33"
-_LINES = {
+_BEGINNINGS = {
     **dict.fromkeys(("explained", "identical", "proved", "rounding", "validation: proved"), _FINE),
     **dict.fromkeys(("breaks", "different", "error", "fails", "not explained"), _WRONG),
     **dict.fromkeys(("validation: different", "wrong change"), _WRONG),
@@ -22,17 +20,16 @@ _CELLS = {
 
 def painted(text: str) -> str:
     """The text with colours for terminals: of words that begin a line, and of cells of tables."""
-    text = _BEGINNINGS.sub(lambda found: _in_colour(found[0], _LINES[found[0]]), text)
-    return _CELLS_APART.sub(lambda found: _in_colour(found[0], _CELLS[found[0]]), text)
+    return "\n".join(map(_painted_line, text.split("\n")))
+
+
+def _painted_line(line: str) -> str:
+    for words, colour in _BEGINNINGS.items():
+        if line.startswith((f"{words}:", f"{words},")):
+            return _in_colour(words, colour) + line.removeprefix(words)
+    first, *cells = line.split("  ")
+    return "  ".join([first, *(_in_colour(one, _CELLS.get(one, "")) for one in cells)])
 
 
 def _in_colour(text: str, colour: str) -> str:
-    return f"\x1b[{colour}m{text}\x1b[0m"
-
-
-def _either(words: dict[str, str]) -> str:
-    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
-
-
-_BEGINNINGS = re.compile(rf"^(?:{_either(_LINES)})(?=[:,])", re.MULTILINE)
-_CELLS_APART = re.compile(rf"(?<=  )(?:{_either(_CELLS)})(?=  |$| \d)", re.MULTILINE)
+    return f"\x1b[{colour}m{text}\x1b[0m" if colour else text

@@ -8,14 +8,10 @@ from functools import partial
 
 from onnxpad.diagnosis import Cause, Diagnosis, NodeFinding
 from onnxpad.errors import counted, either, few
-from onnxpad.frameworks.fits import ANY, fits
 from onnxpad.inspection import with_far_pad
-from onnxpad.padding.chain import Chain
-from onnxpad.padding.effective_pads import axes_behind, axes_in_front
 from onnxpad.show.document import Command, Document, Line, Section, Table
 from onnxpad.show.pages.cards import Changed, changes_section
-from onnxpad.show.pages.drawings import pads_in_front
-from onnxpad.show.validations import differing, tolerance_line
+from onnxpad.show.validations import tolerance_line
 from onnxpad.show.wording import frameworks_text, ran_text, shape_text, window_text
 
 _NODES_SHOWN, _LABELS_SHOWN = 8, 3
@@ -42,38 +38,38 @@ ALONE = Around()
 
 def diagnosis_document(found: Diagnosis, model: str = "", around: Around = ALONE) -> Document:
     """The verdict and what to do next, the nodes to change, other ways that fit, and warnings."""
-    said = found.reasons[0] if found.reasons else found.reason
+    reason = found.reasons[0] if found.reasons else found.reason
     fits = any(node.changed and node.alternatives for node in found.nodes)
-    compared = ("the reference", "the model as it is")
+    ran = f": {ran_text(found.providers)}" if found.providers else ""
+    tried = f"{counted(found.tried, 'way')} to pad the whole model tried in {found.seconds:.1f} s"
     return Document(
         "Diagnosis of",
         model,
-        f"{'explained' if found.explained else 'not explained'}: {said}",
+        f"{'explained' if found.explained else 'not explained'}: {reason}",
         tuple(_summary(found, around)),
         (
             _nodes("nodes", "Other padding", found.nodes, "fits with" if fits else "has to be"),
             _nodes("nearest", "What comes nearest", found.nearest_nodes, "comes nearest with"),
             changes_section(partial(_changes, found.nodes or found.nearest_nodes)),
             Section("others", "What else would do", tuple(_other_lines(found))),
-            Section("ran", "", tuple(_ran_lines(found, around))),
-            differing(found.as_it_is or found.outputs, compared),
+            Section("ran", "", (f"device {found.device}{ran}; {tried}", around.wrote)),
         ),
         "fine" if found.explained else "wrong",
+        "--json",
     )
 
 
 def _nodes(anchor: str, title: str, nodes: Sequence[NodeFinding], verb: str) -> Section:
     headers = ("node", "op", "window", "padded", verb, "as in")
-    rows = tuple(finding_row(node) for node in nodes if node.changed)
+    rows = tuple(_row(node) for node in nodes if node.changed)
     return Section(anchor, title, table=Table(headers, rows, "nodes that pad otherwise"))
 
 
-def finding_row(node: NodeFinding) -> tuple[str, ...]:
-    """The row of a node."""
+def _row(node: NodeFinding) -> tuple[str, ...]:
     axes = node.chains[0].axes if node.chains else ()
     kernel, strides = [axis.kernel for axis in axes], [axis.stride for axis in axes]
     window = window_text(kernel, strides, [axis.dilation for axis in axes])
-    names = frameworks_text(_who_writes(node))
+    names = frameworks_text(node.conventions)
     return node.node, node.op, window, node.before, node.after, names
 
 
@@ -81,24 +77,10 @@ def _changes(nodes: Sequence[NodeFinding]) -> Iterator[Changed]:
     for node in nodes:
         if node.changed and node.chains is not None:
             before, after = node.chains
-            chains = with_far_pad(before), with_far_pad(_sized_as(before, after))
+            if before.rank == after.rank and not (before.pad or after.pad):
+                after = replace(after, axes=before.axes)  # at the sizes that ran
+            chains = with_far_pad(before), with_far_pad(after)
             yield Changed(node.node, node.op, "padding", node.before, node.after, *chains)
-
-
-def _who_writes(node: NodeFinding) -> tuple[str, ...]:
-    """Who can write the padding that it has to have, those whose own rule gives it in front."""
-    found = fits(with_far_pad(_sized_as(*node.chains))) if node.chains else ()
-    return found if found == (ANY,) else tuple(dict.fromkeys((*node.conventions, *found)))
-
-
-def _sized_as(before: Chain, after: Chain) -> Chain:
-    """The second chain at the sizes of the first, which ran."""
-    if before.rank != after.rank:
-        return after
-    axes = before.axes if before.pad is None else axes_in_front(before, pads_in_front(before))
-    sized = replace(after, axes=axes)
-    behind = axes if after.pad is None else axes_behind(sized, pads_in_front(after))
-    return replace(sized, axes=behind)
 
 
 def _summary(found: Diagnosis, around: Around) -> Iterator[Line]:
@@ -138,13 +120,10 @@ def _other_lines(found: Diagnosis) -> Iterator[str]:
     yield from () if found.explained else found.reasons[1:]
     yield from (f"{node.node}: {node.why}" for node in found.nodes if node.why)
     alike = [node for node in found.nodes if node.alternatives]
-    for node in alike[:_NODES_SHOWN]:
+    for node in alike:
         labels = [one.label for one in node.alternatives]
-        left = len(labels) - _LABELS_SHOWN
-        ways = either([*labels[:_LABELS_SHOWN], *([f"{left} more (--json)"] if left > 0 else [])])
-        yield f"{node.node}: also fits {ways}{_telling(node)}"
-    if more := alike[_NODES_SHOWN:]:
-        yield f"{counted(len(more), 'more node')} with other paddings that fit (--json)"
+        more = [f"{len(labels) - _LABELS_SHOWN} more (--json)"] * (len(labels) > _LABELS_SHOWN)
+        yield f"{node.node}: also fits {either([*labels[:_LABELS_SHOWN], *more])}{_telling(node)}"
     if same := set(found.unchanged) - {node.node for node in alike}:
         yield f"{counted(len(same), 'other node needs', 'other nodes need')} no change"
     unseen = {name for one in found.unseen for name in one.outputs}
@@ -170,15 +149,6 @@ def _telling(node: NodeFinding) -> str:
 def _outputs(names: Sequence[str]) -> str:
     quoted = few([f"'{name}'" for name in names], _NODES_SHOWN)
     return f"output{'s' * bool(names[1:])} {quoted}"
-
-
-def _ran_lines(found: Diagnosis, around: Around) -> Iterator[str]:
-    """What ran where, and the file of the plan."""
-    ran = ran_text(found.providers)
-    tried = f"{counted(found.tried, 'way', 'ways')} to pad the whole model tried"
-    where = f"device {found.device}{f': {ran}' if ran else ''}"
-    yield f"{where}; {tried} in {found.seconds:.1f} s"
-    yield around.wrote
 
 
 def _number(value: float | None) -> str:

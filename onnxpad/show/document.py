@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from textwrap import TextWrapper
 from typing import NamedTuple, TypeAlias
 
 from onnxpad.errors import either
-from onnxpad.show.tables import Terminal, table
+from onnxpad.show.tables import Terminal, row_texts
 from onnxpad.show.wording import visible
 
-_LONGEST, _ROWS, _NOTES = 160, 20, 8
-"""Characters of a line, where the reason of a longer note has a line of its own; rows of a table
-and notes of a section in a brief text."""
+WIDE, SCREEN, _LEAST = 160, 40, 3
+"""Characters of a line of a sentence or table in a file; lines of a brief text, and of its parts
+that are cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command to type next; `case` says when."""
+    """A command to type next, on one line; `case` says when."""
 
     typed: str
     case: str = "next"
@@ -74,11 +75,11 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a document.
+    """A part of a document: lines, text, a table, code, then notes and pictures.
 
     title: the heading on a page; without one, the lines join the summary of the page.
-    lines: what stands in front of the table; empty ones are left out.
-    notes: what stands behind the table.
+    text: a paragraph in lines of its own.
+    code: what stands as it is.
     cards: draws the pictures.
     windows: whether the pictures are of windows, whose signs are then explained.
     on_page_alone: whether the text leaves the section out.
@@ -92,6 +93,8 @@ class Section:
     cards: Callable[[], Iterable[Card]] = tuple
     windows: bool = False
     on_page_alone: bool = False
+    text: str = ""
+    code: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +102,7 @@ class Document:
     """A report on `subject`.
 
     state: 'fine', 'wrong', 'open' or '' for the colour of a page.
-    gap: what stands between sections of the text that have no table.
-    is_brief: whether the text has only the first notes and rows of each section.
+    rest: where the text is cut to a screen, what shows the rest of it; '' for all of it.
     """
 
     title: str
@@ -109,43 +111,69 @@ class Document:
     summary: tuple[Line, ...] = ()
     sections: tuple[Section, ...] = ()
     state: str = ""
-    gap: str = "\n"
-    is_brief: bool = False
+    rest: str = ""
 
     def __str__(self) -> str:
         return document_text(self)
 
 
+class _Block(NamedTuple):
+    """Texts below each other; `fixed` are never cut, and an empty line stands around some."""
+
+    texts: list[str]
+    stands_apart: bool = False
+    fixed: int = 0
+
+    @property
+    def height(self) -> int:
+        return sum(text.count("\n") + 1 for text in self.texts)
+
+    def cut(self, height: int, rest: str) -> _Block:
+        """The first texts, so that with a line about the rest there are `height` lines."""
+        if self.height <= height or len(self.texts) <= self.fixed:
+            return self
+        texts = self.texts[: self.fixed]
+        for text in self.texts[self.fixed :]:
+            if _Block([*texts, text]).height >= max(height, _LEAST):
+                break
+            texts.append(text)
+        return self._replace(texts=[*texts, f"and {len(self.texts) - len(texts)} more ({rest})"])
+
+
 def document_text(document: Document, terminal: Terminal | None = None) -> str:
-    """The document for a terminal, or for a file or pipe; an empty line stands around tables."""
-    text, gap = lines_text((document.headline, *document.summary)), document.gap
-    for section in document.sections:
-        if section.on_page_alone:
-            continue
-        rows = section.table
-        told = rows.rows[: _ROWS if document.is_brief else None] if rows else ()
-        shown = table(rows.headers, told, terminal) if rows else ""
-        left = len(rows.rows) - len(told) if rows else 0
-        more = [f"and {left} more rows (--each or --json)"] if left else []
-        lines = _first_notes(section.lines) if document.is_brief else section.lines
-        behind = lines_text((*more, *section.notes))
-        parts = [*filter(None, (lines_text(lines), shown, behind))]
-        if parts:
-            around = "\n\n" if shown else document.gap
-            text += max(gap, around) + (around if shown else "\n").join(parts)
-            gap = around
+    """The document for a terminal, or for a file or pipe; of a brief one a screen at most."""
+    head = list(filter(None, map(_line_text, (document.headline, *document.summary))))
+    blocks = [_Block(head, fixed=len(head)), *_blocks(document.sections, terminal)]
+    if document.rest:
+        gaps = 2 * sum(block.stands_apart for block in blocks)
+        height = SCREEN
+        while height > _LEAST and gaps + sum(min(one.height, height) for one in blocks) > SCREEN:
+            height -= 1
+        blocks = [blocks[0], *(block.cut(height, document.rest) for block in blocks[1:])]
+    text, follows_apart = "", False
+    for block in blocks:
+        gap = "\n\n" if block.stands_apart or follows_apart else "\n"
+        text += f"{gap if text else ''}{chr(10).join(block.texts)}"
+        follows_apart = block.stands_apart
     return f"{text}\n"
 
 
-def _first_notes(lines: Iterable[Line]) -> Iterator[Line]:
-    """The lines with the first notes alone, and how many there are besides."""
-    count = 0
-    for line in lines:
-        count += isinstance(line, Note)
-        if count <= _NOTES or not isinstance(line, Note):
-            yield line
-    if count > _NOTES:
-        yield f"and {count - _NOTES} more (--each or --json)"
+def _blocks(sections: Iterable[Section], terminal: Terminal | None) -> Iterator[_Block]:
+    for section in sections:
+        rows = section.table.rows if section.table else ()
+        table = section.table and row_texts(section.table.headers, rows, terminal or Terminal(WIDE))
+        parts = (
+            _Block(list(filter(None, map(_line_text, section.lines)))),
+            _Block(_as_it_stands(section.text), stands_apart=True, fixed=1),
+            _Block(table or [], stands_apart=True, fixed=1),
+            _Block(_as_it_stands(section.code), stands_apart=True, fixed=1),
+            _Block(list(filter(None, map(_line_text, section.notes)))),
+        )
+        yield from (part for part in parts if part.texts and not section.on_page_alone)
+
+
+def _as_it_stands(text: str) -> list[str]:
+    return ["\n".join(map(visible, text.split("\n")))] if text else []
 
 
 def lines_text(lines: Iterable[Line]) -> str:
@@ -157,9 +185,18 @@ def _line_text(line: Line) -> str:
     if isinstance(line, Command):
         return visible(f"{line.case}: {line.typed}")
     if isinstance(line, str):
-        return visible(line)
-    lines = [f"{line.head}: {line.reason}"]
-    if len(lines[0]) > _LONGEST:
-        lines = [f"{line.head}:", f"  {line.reason}"]
-    lines += [f"  try     {either(line.hints)}"] if line.hints else []
-    return "\n".join(map(visible, lines))
+        return _wrapped("", visible(line))
+    lines = [visible(f"{line.head}: {line.reason}")]
+    if len(lines[0]) > WIDE:
+        lines = [_wrapped("", visible(f"{line.head}:")), _wrapped("  ", visible(line.reason))]
+    lines += [_wrapped("  try     ", visible(either(line.hints)))] if line.hints else []
+    return "\n".join(lines)
+
+
+def _wrapped(begin: str, text: str) -> str:
+    """The text behind `begin`; on several lines, which stand further right, where it is long."""
+    if len(begin) + len(text) <= WIDE:
+        return begin + text
+    margin = " " * max(2, len(begin))
+    lines = TextWrapper(WIDE, begin, margin, break_long_words=False, break_on_hyphens=False)
+    return lines.fill(text)

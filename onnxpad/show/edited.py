@@ -9,12 +9,11 @@ from onnxpad.errors import counted, few
 from onnxpad.model.editing.script import FixSize, SetMetadata, describe_edit, edit_record
 from onnxpad.model.editing.session import Edited
 from onnxpad.model.shapes.recorded_facts import HOLDS_WHERE
-from onnxpad.show.document import Note
-from onnxpad.show.wording import assumed_text
+from onnxpad.show.document import Note, Section
+from onnxpad.show.wording import assumed_text, limits_text, visible
 
 if TYPE_CHECKING:
-    from onnxpad.retargeting import Refused, Retargeting
-    from onnxpad.rewriting.pipeline import Refusal
+    from onnxpad.retargeting import Retargeting
     from onnxpad.rewriting.rewrite import Rewriting
     from onnxpad.validation import Validation
     from onnxpad.validation.distances import Distances
@@ -53,23 +52,24 @@ def edited_record(  # noqa: PLR0913 - all that one record holds
 
 def script_lines(found: Edited) -> Iterator[str]:
     """The edit script, one line for each edit."""
-    return (describe_edit(edit) for edit in found.script)
+    return (visible(describe_edit(edit)) for edit in found.script)
 
 
-def inlined_text(found: Edited) -> str:
-    """Which local functions are written out where they are called."""
-    names = few(found.inlined, 2)
-    return f"note: local functions are written out at every call: {names}" if names else ""
+def skips_section(found: Rewriting | Retargeting) -> Section:
+    """Which nodes passes or a convention left, why, and what to try."""
+    notes = []
+    for skip in found.skips:
+        by = getattr(skip, "rule", getattr(found, "to", ""))
+        head = f"skip: {by}, {skip.op} '{skip.node.label}'"
+        notes.append(Note(head, skip.skip.reason, tuple(skip.skip.hints)))
+    return Section("skips", "Left as they were", tuple(notes))
 
 
-def skip_note(skip: Refusal | Refused, by: str) -> Note:
-    """Which node a pass or a convention left, why, and what to try."""
-    head = f"skip: {by}, {skip.op} '{skip.node.label}'"
-    return Note(head, skip.skip.reason, tuple(skip.skip.hints))
-
-
-def relied_lines(found: Edited) -> Iterator[str]:
-    """Where the result holds, and what of that the model itself says from now on."""
+def edited_lines(found: Rewriting | Retargeting) -> Iterator[str]:
+    """What was done to the model as a whole, where the result holds, and what the model says."""
+    if names := few(found.inlined, 2):
+        yield f"note: local functions are written out at every call: {names}"
+    yield from limits_text(found.limits_met)
     if not found.changed or not found.relied_on:
         return
     fixed = [f"{edit.dimension}={edit.size}" for edit in found.script if isinstance(edit, FixSize)]
@@ -86,4 +86,4 @@ def although_unfit_text(found: Rewriting) -> str:
     plans = found.fitting.plans if found.fitting and found.unfit else ()
     helped = {one.node for one in plans} - {one.node for one in found.unfit}
     nodes = counted(len(helped), "node")
-    return f"try: --although-unfit, which rewrites {nodes} all the same" if helped else ""
+    return f"--although-unfit, which rewrites {nodes} all the same" if helped else ""

@@ -18,14 +18,10 @@ def guarding_document(found: Guarding, *, draw: bool = False) -> Document:
     names = found.before, found.after
     drawn = drawn_changes(*found.culprit.models) if found.culprit and draw else ((), "")
     document = validation_document(found.validation, names, drawn, each=draw)
-    wrong = Section("change", "The wrong change", tuple(_wrong_lines(found)))
     compared = f"compared {found.before} with {found.after}, which the command wrote"
-    return replace(
-        document,
-        title="What a command made of",
-        summary=(compared,),
-        sections=(wrong, *document.sections),
-    )
+    wrong = Section("change", "The wrong change", tuple(_wrong_lines(found)))
+    title, sections = "What a command made of", (wrong, *document.sections)
+    return replace(document, title=title, summary=(compared,), sections=sections)
 
 
 def _wrong_lines(found: Guarding) -> Iterator[str]:

@@ -10,7 +10,9 @@ from onnxpad.errors import counted, few
 from onnxpad.inspection import Inspection, PaddedNode, is_worth_a_row
 from onnxpad.show.document import Document, Line, Note, Section, Table
 from onnxpad.show.following import next_lines
+from onnxpad.show.pages.cards import state_of, window_cards
 from onnxpad.show.wording import (
+    EACH,
     alike,
     assumed_text,
     frameworks_text,
@@ -40,53 +42,46 @@ def inspection_document(
     each: bool = False,
     page: bool = False,
 ) -> Document:
-    """A summary, what targets do, the padded nodes, and what is not known.
+    """A summary, what targets do or the padded nodes, traps, and what is not known.
 
-    Nodes that can pad and write no padding are left out of the table, unless `everything` is asked
-    for; findings that are alike are one row or line, unless `each` is. `model` stands in commands.
-    A `page` has every node.
+    `everything` shows padded nodes beside those that a target does not take, and nodes that write
+    no padding. Findings that are alike are one row or line, unless `each` is asked for. `model`
+    stands in commands. A `page` has every node.
     """
-    is_brief = not (each or everything or page)
     each, everything = each or page, everything or page
-    shown = [node for node in inspection.nodes if everything or is_worth_a_row(node)]
-    hidden = len(inspection.nodes) - len(shown)
-    headline, *more = [*_headlines(inspection), counts_text(inspection, hidden)]
-    pictures: tuple[Section, ...] = ()
-    state = ""
-    if page:
-        from onnxpad.show.pages.cards import state_of, window_cards
-
-        title = "What the windows read, and of transposed convolutions write"
-        cards = partial(window_cards, inspection)
-        pictures = (Section("drawings", title, cards=cards, windows=True),)
-        state = state_of(inspection)
-    targets: tuple[Section, ...] = ()
+    verdicts: tuple[Section, ...] = ()
     if inspection.targets:
-        from onnxpad.show.verdicts import target_sections
+        from onnxpad.show.verdicts import targets_section
 
-        options = {"everything": everything and not page, "each": each}
-        targets = tuple(target_sections(inspection.targets, inspection.openings, **options))
+        verdicts = (targets_section(inspection, everything=everything and not page, each=each),)
+    has_rows = any(one.table and one.table.rows for one in verdicts)
+    worth = [node for node in inspection.nodes if is_worth_a_row(node)]
+    shown = inspection.nodes if everything else [] if has_rows else worth
+    headline, *more = [*_headlines(inspection), counts_text(inspection)]
+    if has_rows and not shown:
+        more.append("--all shows how each node pads")
+    elif hidden := len(inspection.nodes) - len(shown):
+        more.append(f"{counted(hidden, 'node')} without padding not shown (--all)")
+    title = "What the windows read, and of transposed convolutions write"
+    cards = partial(window_cards, inspection)
+    unknown_operators = unknown_operator_notes(inspection.model.unknown_operators)
     return Document(
         "Padding of",
         model,
         headline,
+        (*more, _about_text(inspection), *next_lines(inspection, model)),
         (
-            *more,
-            _about_text(inspection),
-            *unknown_operator_notes(inspection.model.unknown_operators),
-            *next_lines(inspection, model),
-        ),
-        (
-            *targets,
+            Section("operators", "", tuple(unknown_operators)),
+            *verdicts,
             Section("traps", "Traps", tuple(_trap_notes(inspection, each=each))),
-            *pictures,
-            Section("nodes", "Nodes", table=_nodes(shown, each=each)),
+            Section("drawings", title, cards=cards, windows=True, on_page_alone=True),
+            Section("nodes", "Nodes", table=_nodes(shown, each=each or everything)),
             Section("unknown", "Not known", tuple(_unknown(inspection, each=each))),
             Section("leaving", "", tuple(_leaving(inspection))),
             Section("facts", "", tuple(_facts(inspection))),
         ),
-        state,
-        is_brief=is_brief,
+        state_of(inspection),
+        "" if each or everything else EACH,
     )
 
 
@@ -96,7 +91,7 @@ def _headlines(inspection: Inspection) -> Iterator[str]:
         return
     from onnxpad.show.verdicts import headlines, not_judged_text
 
-    yield from headlines(inspection.targets, inspection.ran)
+    yield from headlines(inspection)
     yield from filter(None, (open_in_file_text(inspection.assumed),))
     yield from (f"note: {text}" for text in inspection.unmeasured.values())
     yield from (one.note for one in inspection.installed.values())
@@ -119,10 +114,9 @@ def _facts(inspection: Inspection) -> Iterator[str]:
 
 def _nodes(nodes: Sequence[PaddedNode], *, each: bool) -> Table:
     """The nodes; those of which the same is said are a row, unless `each` is asked for."""
-    named = [(node.node, *_cells(node)) for node in nodes]
-    groups = alike(named, lambda row: row[1:], each=each)
-    rows = tuple((few([row[0] for row in group], 1), *group[0][1:]) for group in groups)
-    return Table(_HEADERS, rows, "operators that can pad")
+    groups = alike(nodes, _cells, each=each)
+    rows = ((few([node.node for node in group], 1), *_cells(group[0])) for group in groups)
+    return Table(_HEADERS, tuple(rows), "operators that can pad")
 
 
 def _cells(node: PaddedNode) -> tuple[str, ...]:
@@ -206,18 +200,16 @@ def _about_text(inspection: Inspection) -> str:
     return ", ".join(filter(None, parts))
 
 
-def counts_text(inspection: Inspection, hidden: int = 0) -> str:
+def counts_text(inspection: Inspection) -> str:
     """'6 operators can pad, 5 with padding, 6 with auto_pad, 3 asymmetric, 2 traps'."""
     counts = inspection.summary
     if not counts["nodes"]:
         return "no operator that can pad"
-    traps = sum(len(node.traps) for node in inspection.nodes)
     parts = [
         f"{counted(counts['nodes'], 'operator')} can pad, {counts['padding']} with padding",
         f"{counts['forms']['auto_pad']} with auto_pad",
         f"{counts['asymmetric']} asymmetric",
-        counted(traps, "trap"),
+        counted(counts["traps"], "trap"),
     ]
     text = ", ".join(parts)
-    text += f"; the pads of {counts['unknown']} are not known" if counts["unknown"] else ""
-    return f"{text}; {hidden} without padding not shown (--all)" if hidden else text
+    return f"{text}; the pads of {counts['unknown']} are not known" if counts["unknown"] else text

@@ -14,6 +14,8 @@ from onnxpad.show.wording import STANDARD
 
 _LONGEST = 100
 """Characters of what a runtime said."""
+_WAYS = ("verdict", "operator", "ways of padding")
+_RULES = ("rule", "operators", "where", "models", "false alarms", "for example")
 _VERDICTS = ("right", "fell back", "wrong", "refused", "crash", "timeout")
 
 
@@ -25,9 +27,13 @@ def measurement_document(found: Measurement, written: str | None = None) -> Docu
         (operator, *(str(counts.get(verdict, "")) for verdict in seen))
         for operator, counts in found.counts.items()
     )
-    headers = ("rule", "operators", "where", "models", "false alarms", "for example")
-    rules = Table(headers, tuple(map(_rule, found.rules)), "rules")
-    none = () if found.rules else ("No rules: every model came out right.",)
+    ways = tuple(
+        (verdict, operator, "; ".join(titles))
+        for verdict in _VERDICTS[1:]
+        for operator, titles in _ways(found, verdict).items()
+    )
+    rules = tuple(map(_rule, found.rules))
+    none = () if rules else ("No rules: every model came out right.",)
     return Document(
         "Measurement of",
         found.version,
@@ -35,25 +41,21 @@ def measurement_document(found: Measurement, written: str | None = None) -> Docu
         f"of seed {found.seed}",
         sections=(
             Section("counts", "Models by operator", table=Table(("operator", *seen), counts)),
-            Section("ways", "Ways of padding that are not right", table=_ways(found)),
-            Section("rules", "Rules", none, rules),
+            Section("ways", "Ways of padding that are not right", table=Table(_WAYS, ways)),
+            Section("rules", "Rules", none, Table(_RULES, rules, "rules")),
             Section("next", "The rules as a file", tuple(_next(written))),
         ),
     )
 
 
-def _ways(found: Measurement) -> Table:
-    """By verdict and operator the ways of padding that are not right, and operators beside them."""
-    rows: list[tuple[str, str, str]] = []
-    for verdict in _VERDICTS[1:]:
-        ways: dict[str, list[str]] = {}
-        for title in (title for title, came_out in found.ways.items() if came_out == verdict):
-            operator = title.replace(",", " ").split()[0]
-            ways.setdefault(operator, []).append(title.removeprefix(operator).lstrip(", "))
-        rows += [(verdict, operator, "; ".join(titles)) for operator, titles in ways.items()]
-        beside = [name for name, came_out in found.beside.items() if came_out == verdict]
-        rows += [(verdict, "others", ", ".join(beside))] * bool(beside)
-    return Table(("verdict", "operator", "ways of padding"), tuple(rows))
+def _ways(found: Measurement, verdict: str) -> dict[str, list[str]]:
+    """By operator the ways of padding that came out so; operators that do not pad are others."""
+    ways: dict[str, list[str]] = {}
+    for title in (title for title, came_out in found.ways.items() if came_out == verdict):
+        operator = title.replace(",", " ").split()[0]
+        ways.setdefault(operator, []).append(title.removeprefix(operator).lstrip(", "))
+    beside = [name for name, came_out in found.beside.items() if came_out == verdict]
+    return ways | ({"others": beside} if beside else {})
 
 
 def _rule(one: Learned) -> tuple[str, ...]:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from onnxpad.errors import RequestError, either
+from onnxpad.errors import RequestError, counted, either
 from onnxpad.porting import PortedNode, Porting
 from onnxpad.show.document import Document, Section
 from onnxpad.show.pasting import code_of
+from onnxpad.show.wording import visible
 
 
 def porting_document(found: Porting, language: str, model: str = "") -> Document:
     """A section for each operator: comments that name it and its weight, and its code."""
-    blocks = [_block(node, language) for node in found.nodes]
-    head, *rest = blocks or [("# no operator pads",)]
     sections = tuple(
-        Section(f"node-{number}", lines[0].removeprefix("# "), lines)
-        for number, lines in enumerate(rest, 1)
+        Section(f"node-{number}", node.node, code=_block(node, language))
+        for number, node in enumerate(found.nodes, 1)
     )
-    return Document(f"Code in {language} of", model, head[0], head[1:], sections, gap="\n\n")
+    headline = f"# {counted(len(found.nodes), 'padded operator')} in {language}"
+    headline = headline if found.nodes else "# no operator pads"
+    return Document(f"Code in {language} of", model, headline, sections=sections)
 
 
 def record(node: PortedNode, language: str) -> dict[str, str]:
@@ -30,15 +31,14 @@ def complete(found: Porting, language: str) -> bool:
     return all(_code(node, language)[0] for node in found.nodes)
 
 
-def _block(node: PortedNode, language: str) -> tuple[str, ...]:
+def _block(node: PortedNode, language: str) -> str:
     code, why, hints = _code(node, language)
     tensors = ("weight", node.weight), ("bias", node.bias)
     facts = [f"{what} '{name}'" for what, name in tensors if name]
     facts += ["no bias"] if node.weight and not node.bias else []
     head = f"# {node.op} '{node.node}'" + (f": {', '.join(facts)}" if facts else "")
-    if not why:
-        return head, *code.splitlines()
-    return head, f"# not ported: {why}", *([f"#   try {either(hints)}"] if hints else ())
+    tried = f"\n#   try {either(hints)}" if hints else ""
+    return "\n".join((visible(head), f"# not ported: {why}{tried}" if why else code))
 
 
 def _code(node: PortedNode, language: str) -> tuple[str, str, tuple[str, ...]]:

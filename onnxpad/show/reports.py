@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from onnxpad.diagnosis import Diagnosis
 from onnxpad.errors import RequestError, RuntimeUnavailable
+from onnxpad.explaining import Explanation
 from onnxpad.guarding import Guarding
 from onnxpad.inspection import Inspection
 from onnxpad.measuring import Measurement
@@ -16,6 +17,7 @@ from onnxpad.retargeting import Retargeting
 from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.show.diagnoses import Around, diagnosis_document
 from onnxpad.show.document import Document, document_text
+from onnxpad.show.explanations import explanation_document
 from onnxpad.show.guardings import guarding_document
 from onnxpad.show.inspections import inspection_document
 from onnxpad.show.measurements import measurement_document
@@ -27,28 +29,26 @@ from onnxpad.show.rewritings import rewriting_document
 from onnxpad.show.validations import validation_document
 from onnxpad.validation import Validation
 
-_WRITTEN = ".model"
-"""Where an edited model is, of which a report does not know whether it was saved."""
-_Make: TypeAlias = Callable[[Any, str, str | None], Document]
 _RETARGET = "onnxpad retarget {} --plan plan.json -o OUT"
-_DOCUMENTS: dict[type, _Make] = {
-    Inspection: lambda one, model, out: inspection_document(one, model, page=not out),
-    Rewriting: lambda one, model, out: rewriting_document(model, out, one, each=not out),
-    Retargeting: lambda one, model, out: retargeting_document(model, out, one, each=not out),
-    Validation: lambda one, _, out: validation_document(one, one.compared, each=not out),
-    Diagnosis: lambda one, model, out: diagnosis_document(
-        one, model, Around(follow="" if out else _RETARGET.format(model))
+_DOCUMENTS: dict[type, Callable[[Any, str, bool], Document]] = {
+    Inspection: lambda one, model, page: inspection_document(one, model, page=page),
+    Rewriting: lambda one, model, page: rewriting_document(model, "", one, each=page),
+    Retargeting: lambda one, model, page: retargeting_document(model, "", one, each=page),
+    Validation: lambda one, _, page: validation_document(one, one.compared, each=page),
+    Diagnosis: lambda one, model, _: diagnosis_document(
+        one, model, Around(follow=_RETARGET.format(model))
     ),
-    Guarding: lambda one, _, out: guarding_document(one, draw=not out),
+    Guarding: lambda one, _, page: guarding_document(one, draw=page),
     Measurement: lambda one, *_: measurement_document(one),
     Resolution: lambda one, *_: resolution_document(one),
+    Explanation: lambda one, *_: explanation_document(one),
 }
-"""The document of each kind of report, about which model, and where it is; for a page nowhere."""
+"""The document of each kind of report, about which model, and whether it is for a page."""
 
 
 def report_text(report: object, model: str) -> str:
     """A report as its command prints it; RequestError for other kinds."""
-    return document_text(_document_of(report, model, _WRITTEN))
+    return document_text(_document_of(report, model, page=False))
 
 
 def report_html(report: object, model: str) -> str:
@@ -56,7 +56,7 @@ def report_html(report: object, model: str) -> str:
 
     RuntimeUnavailable where the extra `html` is missing.
     """
-    document = _document_of(report, model, None)
+    document = _document_of(report, model, page=True)
     check_installed()
     return page_html(document, sys.modules["onnxpad"].__version__)
 
@@ -65,13 +65,13 @@ def notebook_html(report: object) -> str | None:
     """HTML of a report; None of a kind without a page, or where the extra `html` is missing."""
     try:
         check_installed()
-        return fragment_html(_document_of(report, "MODEL", None))
+        return fragment_html(_document_of(report, "MODEL", page=True))
     except (RuntimeUnavailable, RequestError):
         return None
 
 
-def _document_of(report: object, model: str, written: str | None) -> Document:
+def _document_of(report: object, model: str, *, page: bool) -> Document:
     make = _DOCUMENTS.get(type(report))
     if make is None:
         raise RequestError(f"no command prints a {type(report).__name__}: take to_json()")
-    return make(report, model, written)
+    return make(report, model, page)

@@ -12,8 +12,8 @@ from onnxpad.padding.expansion import Step
 from onnxpad.resolving import Resolution, step_record
 from onnxpad.resolving.differences import AxisDifference, Difference
 from onnxpad.show.document import Card, Document, Picture, Section, Table
-from onnxpad.show.pages.drawings import NOT_COUNTED, Drawing, Frame, sentence
-from onnxpad.show.wording import shape_text, visible, window_text
+from onnxpad.show.pages.drawings import NOT_COUNTED, Drawing, DrawnAxis, Frame, sentence
+from onnxpad.show.wording import shape_text, window_text
 
 _SHOWN = 4
 _KNOWN = {
@@ -29,7 +29,7 @@ def resolution_document(found: Resolution, code: tuple[str, str] | None = None) 
     `code` is a framework's name and the same layer in its words.
     """
     cards = partial(_cards, layer_drawing(found))
-    pasted = (f"in {code[0]}:", *(f"  {line}" for line in code[1].splitlines())) if code else ()
+    named, text = ((f"in {code[0]}:",), code[1]) if code else ((), "")
     notes = (*_facts(found), f"known    {_KNOWN[found.evidence]}{found.source}")
     return Document(
         "Layer",
@@ -37,7 +37,7 @@ def resolution_document(found: Resolution, code: tuple[str, str] | None = None) 
         _heading(found),
         sections=(
             Section("axes", "Axes", table=_table(found), notes=notes),
-            Section("code", "Code", pasted),
+            Section("code", "Code", named, code=text),
             Section("drawing", "What its windows read", cards=cards, windows=True),
         ),
     )
@@ -47,27 +47,23 @@ def _cards(drawing: Drawing) -> Iterator[Card]:
     from onnxpad.show.pages.figures import legend, window_figure
 
     figure = (Picture(window_figure(drawing)),)
-    yield Card("layer", drawing.op, visible(sentence(drawing)), figure, legend(drawing))
+    yield Card("layer", drawing.op, sentence(drawing), figure, legend(drawing))
 
 
 def layer_drawing(found: Resolution) -> Drawing:
     """What a layer of a framework reads, or writes where it is transposed."""
-    slides, scatters = found.plan.slides, found.plan.is_transposed
-    sign = -1 if scatters else 1
-    begins = tuple(sign * slide.begin for slide in slides)
-    ends = tuple(sign * slide.end for slide in slides)
-    frame = Frame(begins, ends, _held(found), found.framework)
-    cells = [(s.size - 1) * s.stride + s.span if scatters else s.size for s in slides]
-    return Drawing(
-        f"{found.framework} {found.op}",
-        tuple(cells),
-        tuple(slide.kernel for slide in slides),
-        tuple(slide.stride for slide in slides),
-        tuple(slide.dilation for slide in slides),
-        (frame,) * any(begins + ends),
-        tuple(slide.size if scatters else slide.output for slide in slides),
-        scatters,
-    )
+    scatters = found.plan.is_transposed
+    pads = any(slide.begin or slide.end for slide in found.plan.slides)
+    axes = []
+    for slide in found.plan.slides:
+        axis = DrawnAxis(slide.size, "", slide.kernel, slide.stride, slide.dilation, slide.output)
+        pair = (slide.begin, slide.end)
+        if scatters:
+            written = (slide.size - 1) * slide.stride + slide.span
+            axis, pair = axis._replace(cells=written, windows=slide.size), (-pair[0], -pair[1])
+        axes.append(axis._replace(pads=(pair,) * pads))
+    frames = (Frame(found.framework, _held(found)),) * pads
+    return Drawing(f"{found.framework} {found.op}", tuple(axes), frames, scatters)
 
 
 def _held(found: Resolution) -> str:

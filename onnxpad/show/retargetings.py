@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING
 from onnxpad.errors import counted, few
 from onnxpad.inspection import with_far_pad
 from onnxpad.retargeting import Retargeting
-from onnxpad.show.document import Card, Document, Section, Table
-from onnxpad.show.edited import inlined_text, relied_lines, script_lines, skip_note
+from onnxpad.show.document import Document, Section, Table
+from onnxpad.show.edited import edited_lines, script_lines, skips_section
 from onnxpad.show.pages.cards import Changed, changes_section
-from onnxpad.show.wording import alike, idle_lines, limits_text, ran_text, route_text, shape_text
+from onnxpad.show.wording import EACH, alike, idle_lines, ran_text, route_text, shape_text
 
 if TYPE_CHECKING:
     from onnxpad.validation.distances import Distance, Distances
 
-_MAPS = 8
 _ALONE = 3
 """So many nodes that stay for one reason are a row each."""
 _HEADERS = ("node", "operator", "before", "after", "output")
@@ -41,32 +40,26 @@ def retargeting_document(  # noqa: PLR0913 - all that one report shows
     `objection` is why nothing was written. Many nodes that stay for one reason are a row, unless
     `each` is asked for.
     """
-    summary = summary_text(found, done=written is not None)
-    refused = "nothing written; " if objection else ""
-    skips = tuple(skip_note(skip, found.to) for skip in found.skips)
+    refused = f"nothing written: {objection}; " if objection else ""
     rows = Table(_HEADERS, tuple(_rows(found, each=each)), "padded nodes")
-    why = (f"nothing was written: {objection}",) if objection else ()
     return Document(
         "Retargeting of",
         model,
-        f"{route_text(model, written)}: {refused}{summary}",
+        f"{route_text(model, written)}: {refused}{summary_text(found, done=written is not None)}",
         (
             *(f"breaks: {one}" for one in found.breaks),
             *idle_lines(in_vain=not found.changed and bool(found.skips), compared=compared),
-            inlined_text(found),
-            *limits_text(found.limits_met),
-            *relied_lines(found),
+            *edited_lines(found),
         ),
         (
-            Section("refused", "", why, on_page_alone=True),
             changes_section(partial(_changes, found)),
             Section("nodes", "Nodes", table=rows),
-            Section("script", "Edit script", tuple(script_lines(found)) if script else ()),
-            Section("skips", "Left as they were", skips),
+            Section("script", "Edit script", code="\n".join(script_lines(found)) * script),
+            skips_section(found),
             *((_outputs(moved),) if moved else ()),
         ),
         "wrong" if objection else "open" if found.skips else "fine",
-        is_brief=not each,
+        "" if each or script else EACH,
     )
 
 
@@ -80,20 +73,17 @@ def summary_text(found: Retargeting, *, done: bool) -> str:
     """'3 nodes moved to tensorflow, 8 unchanged, 0 skipped'; 'would be' if nothing is written."""
     verb = "moved" if done else "would be moved"
     goal = "as planned" if found.to == "plan" else f"to {found.to}"
-    text = f"{counted(len(found.changes), 'node')} {verb} {goal}"
     may = sum(one.may_be_resized for one in found.changes)
     resized = sum(one.resized for one in found.changes) - may
     sizes = [f"{resized} with another output size"] if resized else []
     sizes += [f"{may} whose output may have another size"] if may else []
+    text = f"{counted(len(found.changes), 'node')} {verb} {goal}"
     text += f" ({', '.join(sizes)})" if sizes else ""
     return f"{text}, {len(found.unchanged)} unchanged, {len(found.skips)} skipped"
 
 
 def _rows(found: Retargeting, *, each: bool) -> Iterator[tuple[str, ...]]:
-    """A row for each node that moves, and for those that stay.
-
-    Nodes of which the same is said are a row where they are many, which names the first of them.
-    """
+    """A row for each node that moves, and for those that stay, of which many are one row."""
     for move in found.changes:
         size = shape_text(move.output_after)
         if move.resized:  # in full: shortened sizes may look alike
@@ -108,21 +98,14 @@ def _rows(found: Retargeting, *, each: bool) -> Iterator[tuple[str, ...]]:
 
 
 def _outputs(moved: Distances) -> Section:
-    """How far outputs moved, and where the most."""
+    """How far outputs moved."""
     rows = Table(_MOVED, tuple(map(_moved_row, moved.rows)), "outputs by sample")
     notes = (
         *(f"{row.output}: {row.why}" for row in moved.rows if row.why),
         *(f"warning: {warning}" for warning in moved.warnings),
         ran_text(moved.providers),
     )
-    cards = partial(_maps, moved)
-    return Section("outputs", "How far outputs moved", table=rows, notes=notes, cards=cards)
-
-
-def _maps(moved: Distances) -> Iterator[Card]:
-    from onnxpad.show.pages.heatmaps import map_cards
-
-    return map_cards(sorted(moved.rows, key=lambda row: -(row.max_abs or 0.0))[:_MAPS])
+    return Section("outputs", "How far outputs moved", table=rows, notes=notes)
 
 
 def _moved_row(row: Distance) -> tuple[str, ...]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import partial
-from shlex import join
 from typing import TYPE_CHECKING
 
 from onnxpad.errors import counted, few
@@ -20,19 +19,12 @@ from onnxpad.rewriting.rewrite import Rewriting
 from onnxpad.runtimes.own_targets import asked_as
 from onnxpad.runtimes.targets import find_target
 from onnxpad.show.document import Command, Document, Line, Note, Section
-from onnxpad.show.edited import (
-    although_unfit_text,
-    inlined_text,
-    relied_lines,
-    script_lines,
-    skip_note,
-)
+from onnxpad.show.edited import although_unfit_text, edited_lines, script_lines, skips_section
 from onnxpad.show.inspections import unknown_operator_notes
 from onnxpad.show.pages.cards import Changed, changes_section
-from onnxpad.show.wording import alike, idle_lines, limits_text, route_text, runs_text
+from onnxpad.show.wording import EACH, alike, idle_lines, route_text, runs_text
 
 if TYPE_CHECKING:
-    from onnxpad.rewriting.for_target.report import NodeVerdict
     from onnxpad.validation import Validation
 
 _NAMED = 3
@@ -55,18 +47,17 @@ def rewriting_document(  # noqa: PLR0913 - all that one report shows
     `objection` is why nothing was written. Nodes of which the same is said are told together,
     unless `each` is asked for.
     """
-    done = written is not None
     in_vain = not rewriting.changed and bool(rewriting.skips or rewriting.undone)
-    state = "open" if rewriting.skips else "fine"
+    state = "wrong" if objection else "open" if rewriting.skips else "fine"
     validated: tuple[str, ...] = ()
     if validation is not None:
         from onnxpad.show.validations import STATES, validated_lines
 
-        state = STATES[validation.verdict]
+        state = "wrong" if objection else STATES[validation.verdict]
         validated = tuple(validated_lines(validation))
-    summary = changes_text(rewriting, done=done and not objection)
+    summary = changes_text(rewriting, done=written is not None and not objection)
     if objection:
-        summary = f"nothing written; {summary}" if rewriting.changes else "nothing written"
+        summary = f"nothing written: {objection}{f'; {summary}' * bool(rewriting.changes)}"
     return Document(
         "Rewriting of",
         model,
@@ -79,39 +70,30 @@ def rewriting_document(  # noqa: PLR0913 - all that one report shows
         ),
         (
             changes_section(partial(_changes, rewriting)),
-            Section("script", "Edit script", tuple(script_lines(rewriting)) if script else ()),
-            Section("skips", "Left as they were", tuple(_skips(rewriting))),
+            Section("script", "Edit script", code="\n".join(script_lines(rewriting)) * script),
+            skips_section(rewriting),
             Section("notes", "Notes", tuple(_notes(rewriting))),
-            *_fitting(rewriting, done=done, each=each, refused=bool(objection)),
+            *_fitting(rewriting, done=written is not None, each=each),
             Section("tail", "", tuple(_tail(rewriting, written))),
-            Section("next", "", _next(model, written, objection), on_page_alone=True),
         ),
-        "wrong" if objection else state,
-        is_brief=not each,
+        state,
+        "" if each or script else EACH,
     )
 
 
 def _tail(rewriting: Rewriting, written: str | None) -> Iterator[Line]:
     """Where the result holds, and how to see that the runtime itself agrees."""
-    yield inlined_text(rewriting)
-    yield from limits_text(rewriting.limits_met)
+    facts, helped = settling([refusal.skip for refusal in rewriting.skips])
+    if helped > 1:
+        yield f"try: {rests_text(facts)} settles {helped} of the {len(rewriting.skips)} skips"
+    yield from edited_lines(rewriting)
     yield from unknown_operator_notes(rewriting.unknown_operators)
-    yield from relied_lines(rewriting)
     yield from runs_text(rewriting.runs)
     names = rewriting.target.split(" + ") if rewriting.fitting and rewriting.changed else []
     own = any(find_target(name).has_own_rules for name in names)
     if written and names and not rewriting.runs and not own:
         typed = ["onnxpad validate", written, *(f"--target {asked_as(name)}" for name in names)]
         yield Command(" ".join(typed), f"to run it in {rewriting.target} itself")
-
-
-def _next(model: str, written: str | None, objection: str) -> tuple[Line, ...]:
-    """What a page says beside the text: why nothing was written, or how to prove what was."""
-    if objection:
-        return (f"nothing was written: {objection}",)
-    if not written or "-" in (model, written) or model == written:
-        return ()
-    return (Command(join(["onnxpad", "validate", model, written])),)
 
 
 def _cost_text(rewriting: Rewriting) -> str:
@@ -126,26 +108,16 @@ def _cost_text(rewriting: Rewriting) -> str:
 
 def _nothing_to_do(rewriting: Rewriting, written: str | None) -> str:
     """Why the model is as it was, where that is what was asked for."""
-    found = rewriting.fitting
-    if rewriting.skips or rewriting.changes or rewriting.changed or (found and found.no_way):
+    fitting, target = rewriting.fitting, rewriting.target
+    if rewriting.skips or rewriting.changes or rewriting.changed or (fitting and fitting.no_way):
         return ""
-    said = f"nothing to do for {', '.join(rewriting.passes)}"
-    if found and not rewriting.passes:
-        said = f"nothing to do: {rewriting.target} takes every operator that can pad as it is"
-        if rewriting.run is not None and rewriting.run.ok is False:
-            said = said.replace("nothing to do", "no padding to mend")
-        if falling := found.judged - found.taken:
-            said = f"nothing to do: {rewriting.target} leaves {counted(falling, 'node')} to the CPU"
-            said += "; --require-device looks for another form"
-    return f"{said}; the file is the input, byte for byte" if written else said
-
-
-def _skips(rewriting: Rewriting) -> Iterator[Line]:
-    """What every pass left as it was, and facts about sizes that settle several nodes at once."""
-    yield from (skip_note(skip, skip.rule) for skip in rewriting.skips)
-    facts, helped = settling([refusal.skip for refusal in rewriting.skips])
-    if helped > 1:
-        yield f"try: {rests_text(facts)} settles {helped} of the {len(rewriting.skips)} skips"
+    text = f"nothing to do for {', '.join(rewriting.passes)}"
+    if fitting and not rewriting.passes:
+        text = f"no padding to mend: {target} takes every operator that can pad as it is"
+        if falling := fitting.judged - fitting.taken:
+            text = f"nothing to do: {target} leaves {counted(falling, 'node')} to the CPU"
+            text += "; --require-device looks for another form"
+    return f"{text}; the file is the input, byte for byte" if written else text
 
 
 def _notes(rewriting: Rewriting) -> Iterator[Note]:
@@ -159,50 +131,39 @@ def _notes(rewriting: Rewriting) -> Iterator[Note]:
         yield Note(f"note: {one.op} '{one.node.label}' is as before", said)
 
 
-def _fitting(rewriting: Rewriting, *, done: bool, each: bool, refused: bool) -> Iterator[Section]:
+def _fitting(rewriting: Rewriting, *, done: bool, each: bool) -> Iterator[Section]:
     """What was done for the target, what that costs, and nodes for which there is no way."""
-    found, target = rewriting.fitting, rewriting.target
-    if found is None:
+    fitting, target = rewriting.fitting, rewriting.target
+    if fitting is None:
         return
-    from onnxpad.show.verdicts import granted_notes, no_way_notes, not_judged_text, opening_lines
+    from onnxpad.show.verdicts import additions, named, not_judged_text, verdict_table
 
     undone = {one.node for one in rewriting.undone}
-    plans = [one for one in found.plans if one.node not in undone]
-    sizes = f"; open sizes ({', '.join(found.open_sizes)}) were taken as {NOMINAL}"
-    cost = "nothing" if found.cost == Cost() else f"{found.cost}{sizes * bool(found.open_sizes)}"
-    taken = f"as rewritten, {target} takes {found.taken} of the {found.judged} nodes judged"
-    mended: tuple[Line, ...] = (
-        *([Note("note", found.unmeasured)] if found.unmeasured else []),
-        *(one.note for one in found.installed),
-        *(f"{target}: {text}" for text in found.prepared),
-        *_mended(f"{'mended' if done else 'to be mended'} for {target}", plans, each=each),
-        f"cost: {cost}" if plans else "",
-        taken if rewriting.changed else "",
-        *granted_notes(target, found.granted),
+    mended = [(target, one) for one in fitting.plans if one.node not in undone]
+    sizes = f"; open sizes ({', '.join(fitting.open_sizes)}) were taken as {NOMINAL}"
+    spent = f"{fitting.cost}{sizes * bool(fitting.open_sizes)}"
+    cost = "cost: nothing" if fitting.cost == Cost() else f"cost: {spent}"
+    taken = f"as rewritten, {target} takes {fitting.taken} of the {fitting.judged} nodes judged"
+    lines = (
+        f"note: {fitting.unmeasured}" if fitting.unmeasured else "",
+        *(one.note for one in fitting.installed),
+        *(f"{target}: {text}" for text in fitting.prepared),
+        f"{'mended' if done else 'to be mended'} for {target}:" if mended else "",
     )
-    yield Section("mended", f"What was mended for {target}", mended)
-    unfit = (
-        *no_way_notes(target, found.no_way, each=each),
-        *opening_lines(target, found.opening, found.no_way),
-        although_unfit_text(rewriting) if refused else "",
+    table = verdict_table(mended, each=each)
+    notes = (cost if mended else "", taken if rewriting.changed else "")
+    yield Section("mended", f"What was mended for {target}", lines, table, notes)
+    stuck = [(target, one) for one in fitting.no_way]
+    tried = although_unfit_text(rewriting) if rewriting.unfit and not done else ""
+    granted = alike(fitting.granted, lambda one: (one.op, one.judgement.reason))
+    rest = (
+        *additions(fitting.opening, fitting.no_way),
+        f"try: {tried}" if tried else "",
+        *(f"taken for granted: {named(g)}: {g[0].judgement.reason}" for g in granted),
     )
-    yield Section("unfit", f"Nodes that {target} does not take", unfit)
-    alone = f"is written for {target} alone"
-    elsewhere = (
-        Note(f"note: {one.op} '{one.node.label}' {alone}", f"onnxruntime {one.judgement.sentence}")
-        for one in found.elsewhere
-    )
-    yield Section("elsewhere", "", (*elsewhere, not_judged_text(rewriting.not_judged)))
-
-
-def _mended(head: str, plans: Sequence[NodeVerdict], *, each: bool) -> Iterator[Note]:
-    """A note for all nodes of an operator of which the same is said, or for each node."""
-    from onnxpad.show.verdicts import named, way_text
-
-    said = [(one.op, f"{one.judgement.sentence}; {way_text(one)}", one) for one in plans]
-    for group in alike(said, lambda one: one[:2], each=each):
-        op, why, _ = group[0]
-        yield Note(f"{head}: {op} {named([one for *_, one in group])}", why)
+    table, title = verdict_table(stuck, each=each), f"Nodes that {target} may not take"
+    yield Section("unfit", title, (f"{title}:",) * bool(stuck), table, rest)
+    yield Section("elsewhere", "", (not_judged_text(rewriting.not_judged),))
 
 
 def changes_text(rewriting: Rewriting, *, done: bool) -> str:
@@ -219,8 +180,8 @@ def changes_text(rewriting: Rewriting, *, done: bool) -> str:
     return f"{text}, {len(rewriting.skips)} skipped"
 
 
-def _changes(found: Rewriting) -> Iterator[Changed]:
-    for one in found.changes:
+def _changes(rewriting: Rewriting) -> Iterator[Changed]:
+    for one in rewriting.changes:
         chain = one.after if isinstance(one.after, Chain) else None
         steps = one.after.steps if isinstance(one.after, Expansion) else ()
         names = (one.op if isinstance(step, Itself) else step.op_type for step in steps)

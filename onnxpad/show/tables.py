@@ -1,4 +1,4 @@
-"""Tables: aligned columns, folded between words where a terminal is narrower than they are."""
+"""Tables: aligned columns, folded between words where there is less room than they need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from onnxpad.show.wording import visible
 
 _GAP = "  "
 _LEGIBLE = (12, 8)  # characters: cells are folded into fewer only where nothing else fits
-_WIDEST = 1_000  # a longer cell stands out of its column: others are not filled up to it
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,29 +20,29 @@ class Terminal:
     width: int
 
 
-def table(
-    headers: Sequence[str], rows: Sequence[Sequence[str]], terminal: Terminal | None = None
-) -> str:
-    """Rows under headers; in a file or pipe nothing is folded.
+def row_texts(
+    headers: Sequence[str], rows: Sequence[Sequence[str]], terminal: Terminal
+) -> list[str]:
+    """The headers and each row, which are one line or, where they are folded, several.
 
     No word is broken: addresses are typed again. Where the columns are too wide even so, the first
-    stands above the others; a terminal that is too narrow for that gets the same text as a file.
+    stands above the others; where that is too wide as well, nothing is folded.
     """
     if not rows:
-        return ""
+        return []
     lines = [list(headers), *([visible(cell) for cell in row] for row in rows)]
     columns = list(zip(*lines, strict=True))
-    widths = [min(_WIDEST, max(map(len, column))) for column in columns]
+    widths = [max(map(len, column)) for column in columns]
     words = [
         max((len(w) for cell in column for w in cell.split()), default=0) for column in columns
     ]
-    width = terminal.width - len(_GAP) * (len(headers) - 1) if terminal else sum(widths)
+    width = terminal.width - len(_GAP) * (len(headers) - 1)
     for legible in _LEGIBLE if sum(widths) > width else ():
         least = [max(word, min(legible, most)) for word, most in zip(words, widths, strict=True)]
         room = _room(widths, least, width) or _room([0, *widths[1:]], [0, *least[1:]], width)
         if room is not None:
-            return "\n".join(part for line in lines for part in _folded(line, room))
-    return "\n".join(_aligned(line, widths) for line in lines)
+            return ["\n".join(_folded(line, room)) for line in lines]
+    return [_aligned(line, widths) for line in lines]
 
 
 def _room(widths: Sequence[int], least: Sequence[int], width: int) -> list[int] | None:

@@ -11,12 +11,12 @@ from onnxpad.errors import OnnxpadError, counted, either, headline
 from onnxpad.inspection import with_far_pad
 from onnxpad.model.opened import ModelLike
 from onnxpad.retargeting.labels import label_of
-from onnxpad.show.document import Card, Document, Section, Table
+from onnxpad.show.document import Document, Section, Table
 from onnxpad.show.pages.cards import Changed, changes_section
 from onnxpad.show.wording import ran_text, runs_text, shape_text
 from onnxpad.validation import OutputRow, Validation, Verdict
 from onnxpad.validation.changed_padding import ChangedPadding, changed_padding
-from onnxpad.validation.report import FirstDifference, ToleranceReport
+from onnxpad.validation.report import ToleranceReport
 
 STATES = {
     Verdict.PROVED: "fine",
@@ -26,7 +26,6 @@ STATES = {
     Verdict.UNVERIFIED: "open",
     Verdict.DIFFERENT: "wrong",
 }
-_ROWS_SHOWN = 10
 
 
 def validation_document(
@@ -41,7 +40,7 @@ def validation_document(
     `drawn` is what `drawn_changes` gives. Every comparison is told with `each`.
     """
     changes, undrawn = drawn
-    missing = f"the changed nodes are not drawn: {undrawn}" if undrawn else ""
+    missing = (f"the changed nodes are not drawn: {undrawn}",) if undrawn else ()
     title = "The changed nodes, before and after"
     return Document(
         "Validation of",
@@ -49,12 +48,12 @@ def validation_document(
         f"{found.verdict}: {found.reason}",
         (f"  try     {either(found.hints)}" if found.hints else "",),
         (
-            changes_section(partial(_changed, changes), title, (missing,)),
-            differing(found.outputs, found.compared, found.first_difference),
+            changes_section(partial(_changed, changes), title, missing),
             _outputs(found, each=each),
             Section("basis", "", (*_warnings(found), *_basis(found))),
         ),
         STATES[found.verdict],
+        "" if each else "--json",
     )
 
 
@@ -87,20 +86,16 @@ def _undecided(found: Validation) -> Iterator[str]:
 
 
 def _outputs(found: Validation, *, each: bool) -> Section:
-    """Comparisons; of outputs that one model did not give none where both are proved the same."""
+    """Comparisons that differ, the worst first; of one model alone, where none is proved."""
     allowed = 0 if found.verdict is Verdict.PROVED else 1
-    apart = [
+    apart = (
         row
         for row in found.outputs
         if not row.equal and (row.shape_before, row.shape_after).count(None) <= allowed
-    ]
-    apart.sort(key=_badness, reverse=True)
-    shown = found.outputs if each else apart[:_ROWS_SHOWN]
+    )
+    rows = map(_row, found.outputs if each else sorted(apart, key=_badness, reverse=True))
     headers = ("sample", "output", "optimised", *found.compared, "difference", "allowed")
-    left = 0 if each else len(apart) - len(shown)
-    more = f"and {counted(left, 'more comparison')} with a difference (--json)" if left else ""
-    table = Table(headers, tuple(map(_row, shown)), "outputs by sample")
-    return Section("outputs", "Comparisons", table=table, notes=(more,))
+    return Section("outputs", "Comparisons", table=Table(headers, tuple(rows), "outputs by sample"))
 
 
 def _row(row: OutputRow) -> tuple[str, ...]:
@@ -130,8 +125,7 @@ def _basis(found: Validation) -> Iterator[str]:
         gap = "" if first.max_abs is None else f", {_number(first.max_abs)}"
         where = f", {first.where}" if first.where else ""
         yield f"first difference: {first.node}, tensor '{first.tensor}'{gap}{where}"
-    if proof is not None:
-        yield from (f"reading: {one}" for one in proof.readings)
+    yield from (f"reading: {one}" for one in (proof.readings if proof else ()))
     if proof is not None and proof.verdict == "proved":
         error = f"with a probability of error of {proof.probability:.1e}"
         parts = f"{counted(len(proof.regions), 'changed part')} proved over the reals, {error}"
@@ -141,11 +135,11 @@ def _basis(found: Validation) -> Iterator[str]:
     if found.run is None:
         yield "nothing was run"
     elif found.providers or not found.runtimes:
-        seed = "" if found.seed is None else f"; random inputs of seed {found.seed}"
-        equal = sum(row.equal for row in found.outputs)
-        alike = f"; {counted(equal, 'comparison')} without a difference" if equal else ""
         ran = ran_text(found.providers)
-        yield f"device {found.device}{f': {ran}' if ran else ''}{seed}{alike}"
+        equal = sum(row.equal for row in found.outputs)
+        parts = f"device {found.device}{f': {ran}' if ran else ''}"
+        parts += "" if found.seed is None else f"; random inputs of seed {found.seed}"
+        yield parts + f"; {counted(equal, 'comparison')} without a difference" * bool(equal)
     yield from (said for said in runs_text(found.runtimes) if said != found.reason)
     if found.tolerance is not None:
         yield tolerance_line(found.tolerance)
@@ -172,18 +166,3 @@ def _changed(changes: Sequence[ChangedPadding]) -> Iterator[Changed]:
             "no such node in its place" if chain is None else label_of(chain) for chain in chains
         )
         yield Changed(one.label, one.op, "changed", was, is_now, *chains)
-
-
-def differing(
-    rows: Sequence[OutputRow], compared: Sequence[str], first: FirstDifference | None = None
-) -> Section:
-    """Heatmaps of the outputs that differ, and of the first tensor that does."""
-    drawn = first or any(row.difference is not None for row in rows)
-    lines = (f"How far {compared[1]} is from {compared[0]}, at most.",) if drawn else ()
-
-    def cards() -> Iterator[Card]:
-        from onnxpad.show.pages.heatmaps import map_cards
-
-        return map_cards(rows, first)
-
-    return Section("differences", "Where outputs differ", lines, cards=cards, on_page_alone=True)

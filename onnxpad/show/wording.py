@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from onnxpad.errors import few
+from onnxpad.padding.effective_pads import facts_text
 
 if TYPE_CHECKING:
     from onnxpad.probing.whole import WholeRun
@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 STANDARD = "-"
 """What stands for standard input and output."""
+EACH = "--each or --json"
+"""What shows the rest of a brief text."""
 _FRAMEWORKS_SHOWN, _LONGEST_SIZE = 3, 28
-_DIMENSION = re.compile(r"\b(?!(?:ceil|floor)\b)[A-Za-z_][\w.]*")
 
 
 def alike(items: Iterable[T], key: Callable[[T], object], *, each: bool = False) -> list[list[T]]:
@@ -59,7 +60,7 @@ def ran_text(providers: Mapping[str, Sequence[str]]) -> str:
 
 def given_text(assumed: Mapping[str, int | str]) -> str:
     """The facts as options: "--dim 'height=640' --dim 'width%32=0'"."""
-    return " ".join(f"--dim '{name}{_as_fact(fact)}'" for name, fact in assumed.items())
+    return facts_text([(name, _as_fact(fact)) for name, fact in assumed.items()])
 
 
 def assumed_text(assumed: Mapping[str, int | str]) -> str:
@@ -71,16 +72,13 @@ def assumed_text(assumed: Mapping[str, int | str]) -> str:
 def open_in_file_text(assumed: Mapping[str, int | str]) -> str:
     """That a runtime knows a stated size once the file says it, and who writes it there."""
     sizes = {name: size for name, size in assumed.items() if isinstance(size, int)}
-    if not sizes:
-        return ""
     said = assumed_text(sizes).removeprefix("holds where ")
-    return f"judged as if the file said {said}: 'rewrite --dim' writes that into it"
+    written = "'rewrite --dim' writes that into it"
+    return f"judged as if the file said {said}: {written}" if sizes else ""
 
 
 def _as_fact(fact: int | str) -> str:
-    if isinstance(fact, int):
-        return f"={fact}"
-    plain = "".join(fact.split()).replace("==", "=")
+    plain = "".join(str(fact).split()).replace("==", "=")
     return plain if plain.startswith("%") else f"={plain}"
 
 
@@ -96,14 +94,8 @@ def shape_text(shape: Sequence[object] | None) -> str:
     """'[1, 3, height, width]'; '?' where a size, or even the rank, is not known."""
     if shape is None:
         return "[?]"
-    return "[" + ", ".join("?" if size is None else _size_text(str(size)) for size in shape) + "]"
-
-
-def _size_text(size: str) -> str:
-    """The size; of a long expression 'f(height)', the dimensions that it depends on."""
-    if len(size) <= _LONGEST_SIZE:
-        return size
-    return f"f({', '.join(dict.fromkeys(_DIMENSION.findall(size)))})"
+    sizes = ("?" if size is None else str(size) for size in shape)
+    return f"[{', '.join(s if len(s) <= _LONGEST_SIZE else f'{s[:25]}...' for s in sizes)}]"
 
 
 def pads_text(pads: Sequence[int] | None) -> str:
@@ -124,7 +116,6 @@ def window_text(kernel: Sequence[int], strides: Sequence[int], dilations: Sequen
     return " ".join(parts)
 
 
-def limits_text(limits_met: Iterable[str]) -> Iterator[str]:
+def limits_text(limits_met: Iterable[str]) -> list[str]:
     """A line for each limit that was met."""
-    for limit in limits_met:
-        yield f"warning: {limit}; sizes that only it finds are not known"
+    return [f"warning: {limit}; sizes that only it finds are not known" for limit in limits_met]

@@ -82,7 +82,7 @@ def test_a_folder_that_takes_no_files_is_said_before_there_is_work_to_lose(
     monkeypatch.setattr(os, "access", lambda path, how: path != tmp_path and real(path, how))
     out = str(tmp_path / "absent" / "o.onnx")
     assert run([*command, str(SAME), "--validate", "-o", out]) == 2
-    assert f"the folder '{tmp_path}' is write-protected" in capsys.readouterr().err
+    assert f"'{tmp_path}' is write-protected" in capsys.readouterr().err
     assert not (tmp_path / "absent").exists()
 
 
@@ -102,3 +102,16 @@ def test_an_interrupt_leaves_nothing(
     assert run(["rewrite", str(SAME), "-o", str(tmp_path / "o.onnx"), *options]) == 130
     assert interrupted
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ambiguous_reaches_the_validation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, object] = {}
+
+    def asked(*_: object, **options: object) -> None:
+        given.update(options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(validation, "validate", asked)
+    options = ["--validate", "--ambiguous", "pads", "-o", str(tmp_path / "o.onnx")]
+    assert run(["rewrite", str(SAME), *options]) == 130
+    assert given["ambiguous"] == "pads"

@@ -84,6 +84,13 @@ def test_no_line_of_a_table_is_wider_than_the_terminal_and_addresses_are_whole(
     assert sum(line.split()[0] in names for line in table if line.strip()) > 3
 
 
+def test_a_terminal_gets_no_model() -> None:
+    text, status = on_a_terminal(*COMMAND, "rewrite", SAME, "-o", "-", TERM="xterm")
+    assert status == 2
+    assert "standard output is a terminal" in text
+    assert "\x08" not in text
+
+
 def rewriting(folder: Path) -> tuple[str | Path, ...]:
     return (*IMPATIENT, "rewrite", DYNAMIC, SAME, "-o", f"{folder}/", "--validate")
 

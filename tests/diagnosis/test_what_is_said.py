@@ -13,9 +13,7 @@ from onnx import ModelProto, helper, parser
 from onnxpad import validate
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.errors import RequestError
-from onnxpad.inspection import inspect
-from onnxpad.show.diagnoses import Around, diagnosis_document, finding_row
-from onnxpad.show.wording import frameworks_text
+from onnxpad.show.diagnoses import Around, diagnosis_document
 from tests.diagnosis.texts import BEGIN, END, HALF, against, assert_found, network
 from tests.retargeting.running import Array, outputs, signed
 
@@ -80,12 +78,6 @@ def test_of_ways_that_fit_the_plan_has_the_frequent_one() -> None:
     found = against(wrong, pool(f"{HALVES}, {CEIL}"), sizes=(9,))
     assert found.nodes[0].after == "SAME_UPPER"
     assert any("Add a sample in which it reads [10, 10]" in one for one in found.warnings)
-
-
-def test_the_table_names_whom_inspect_names() -> None:
-    (node,) = against(conv(HALF), conv(END), sizes=(16, 17)).nodes
-    (inspected,) = inspect(conv(END)).nodes
-    assert finding_row(node)[-1] == frameworks_text(inspected.conventions)
 
 
 def test_a_solved_fill_is_said_to_be_one() -> None:

@@ -53,18 +53,6 @@ def test_what_a_target_may_have_is_not_judged(node: str, target: str, expected: 
     assert unknown(padded(f"y = {node}"), target) == expected
 
 
-@pytest.mark.parametrize(
-    ("target", "opset", "expected"),
-    [("onnx2torch", 19, ["Identity"]), ("onnx2torch", 18, []), ("ncnn", 19, [])],
-)
-def test_what_a_target_is_known_to_lack_in_an_opset_is_not_taken(
-    target: str, opset: int, expected: list[str]
-) -> None:
-    model = padded("y = Identity (a)")
-    model.opset_import[0].version = opset
-    assert unknown(model, target) == expected
-
-
 def test_a_function_of_the_model_defines_its_operator() -> None:
     own = '<domain: "my.custom", opset_import: ["" : 17]> Foo (p) => (q) { q = Relu (p) }'
     assert unknown(padded("y = my.custom.Foo (a)", own), "webgpu") == []

@@ -40,18 +40,11 @@ def test_options_that_only_a_model_can_judge_pass() -> None:
 def test_a_file_without_a_way_stays_as_it_was(tmp_path: Path) -> None:
     path = Path(shutil.copy(OPEN, tmp_path))
     reason = (
-        r"no way to write 'Pad__\d+' and 3 further nodes for ncnn: "
-        "Pad omits `mode`, which ncnn requires; "
+        r"no way to write a node and 3 more for ncnn: refuses: Pad 'Pad__\d+': Pad omits `mode`"
     )
     with pytest.raises(onnxpad.RequestError, match=reason):
         rewritten_in_place(path, target="ncnn")
     assert path.read_bytes() == OPEN.read_bytes()
-
-
-def test_what_is_not_known_of_a_target_is_told(tmp_path: Path) -> None:
-    model = ROOT / "models" / "t_avgpool_both_ts_op11_qoperator.onnx"
-    said = rewritten_in_place(Path(shutil.copy(model, tmp_path)), target="qnn")
-    assert said == "onnxpad for qnn: 0 nodes rewritten, 0 skipped, 7 unknown"
 
 
 def test_sizes_that_settle_what_is_not_known_are_told(tmp_path: Path) -> None:
@@ -63,29 +56,28 @@ def test_sizes_that_settle_what_is_not_known_are_told(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     onnx.save(model, path)
     said = rewritten_in_place(path, target="ncnn")
-    assert said.endswith("0 skipped, 1 unknown (the sizes are open: dims={'n': 1} settles 1 of 1)")
+    assert said.startswith("onnxpad for ncnn: 0 nodes rewritten, 0 skipped")
+    assert "try: --dim 'n=1' settles it" in said
 
 
-def test_what_is_not_proved_says_which_sizes_to_give(tmp_path: Path) -> None:
+def test_what_is_not_proved_says_so(tmp_path: Path) -> None:
     options = {"passes": ["explicit-pads", "runtime-pads"], "validate": True, "timeout": 1}
     said = rewritten_in_place(Path(shutil.copy(OPEN, tmp_path)), **options)
+    assert "; not proved: " in said.splitlines()[0]
     dims = {"unk__9104": 1, "unk__9105": 224, "unk__9106": 224}
-    assert f"; fixed sizes help: dims={dims} (the file leaves 'unk__9104', " in said
-    assert "open: give the sizes that you run it at); both were run instead, and agree" in said
-    assert "--" not in said
     proved = rewritten_in_place(
         Path(shutil.copy(OPEN, tmp_path)), **options | {"dims": dims, "timeout": 60}
     )
-    assert proved.endswith("; proved")
+    assert proved.splitlines()[0].endswith("; proved")
 
 
 def test_what_is_told_names_the_target_and_what_was_done(tmp_path: Path) -> None:
     path = Path(shutil.copy(ROOT / "models" / "t_same_string_ts.onnx", tmp_path))
     said = "onnxpad for opencv: 2 nodes rewritten (explicit-pads 2), 0 skipped; not proved: "
     assert rewritten_in_place(path, target="opencv").startswith(said)
-    assert rewritten_in_place(path, target="opencv") == (
-        "onnxpad for opencv: it takes every operator that pads, nothing to rewrite"
-    )
+    again = rewritten_in_place(path, target="opencv").splitlines()[:2]
+    assert again[0] == "onnxpad for opencv: 0 nodes rewritten, 0 skipped"
+    assert "opencv takes every operator that can pad as it is" in again[1]
 
 
 def test_validate_proves_what_is_written(tmp_path: Path) -> None:
@@ -93,7 +85,8 @@ def test_validate_proves_what_is_written(tmp_path: Path) -> None:
     before = path.read_bytes()
     checked({"target": "opencv", "validate": True})
     said = rewritten_in_place(path, target="opencv", validate=True)
-    assert said == "onnxpad for opencv: 2 nodes rewritten (explicit-pads 2), 0 skipped; proved"
+    done = "onnxpad for opencv: 2 nodes rewritten (explicit-pads 2), 0 skipped; proved"
+    assert said.splitlines()[0] == done
     assert onnxpad.validate(before, path).verdict == "proved"
 
 

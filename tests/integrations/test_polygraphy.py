@@ -12,7 +12,7 @@ ZEROS = "models/t_yolotiny_zeropad_maxpool_ts.onnx"
 
 def test_the_shown_script_loads_and_runs(host: Callable[[str], Host]) -> None:
     printed = host("polygraphy").program(shown("polygraphy"))
-    assert "onnxpad: 6 nodes rewritten (explicit-pads 6), 0 skipped" in printed
+    assert "onnxpad for this model: 6 nodes rewritten (explicit-pads 6), 0 skipped" in printed
     assert "array" in printed
 
 

@@ -47,6 +47,7 @@ def saved(folder: Path) -> str:
 def test_each_operator_is_a_block(tmp_path: Path, capsys: Captured) -> None:
     assert run(["port", saved(tmp_path), "--as", "pytorch", "--dim", "H=9", "--dim", "W=10"]) == 0
     assert capsys.readouterr().out.split("\n\n") == [
+        "# 4 padded operators in pytorch",
         "# Pad 'pad'\nx = F.pad(x, (0, 2, 1, 0), value=float(\"-1.5\"))",
         f"# Conv 'same': weight 'w', bias 'b'\nx = F.pad(x, (0, 1, 0, 1))\n{STRIDED}",
         f"# Conv 'plain': weight 'w', no bias\nx = F.pad(x, (0, 1, 1, 0))\n{PLAIN}",

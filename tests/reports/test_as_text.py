@@ -22,7 +22,7 @@ def test_it_is_what_the_command_prints(capsys: Captured) -> None:
 
 def test_the_model_is_called_by_its_name() -> None:
     text = onnxpad.rewrite(UNET, target="opencv").to_text("unet.onnx")
-    assert text.startswith("unet.onnx -> .model: 0 nodes rewritten")
+    assert text.startswith("unet.onnx: 0 nodes rewritten")
     assert "--dim 'unk__9105%4=0' --dim 'unk__9106%4=0' settles all 2" in text
 
 

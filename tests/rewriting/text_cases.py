@@ -84,9 +84,6 @@ def answer_of(done: Rewriting, *, runs: bool) -> str:
     more += [f"undone: {one.node.label}: {', '.join(one.rules)}" for one in done.undone]
     if done.fitting is not None:
         more += [f"whole: {one}" for one in done.fitting.prepared]
-        more += [
-            f"elsewhere: {one.node.label}: {one.judgement.reason}" for one in done.fitting.elsewhere
-        ]
     if not done.changed:
         return "\n".join([*(["-- skip", *skips] if skips else ["-- nothing"]), *more])
     assert isinstance(done.model, onnx.ModelProto)

@@ -68,17 +68,18 @@ def perturbed(
         if node.op_type in _COPIES or not data & set(node.output):
             continue
         if of_whole and (at := _SCALE_OF_RESULT.get(node.op_type)) is not None:
-            kind = types.get(node.input[at], TensorProto.FLOAT)
+            scale, kind = node.input[at], types.get(node.input[at], TensorProto.FLOAT)
             kinds.add(kind)
-            nodes[-1:] = [*_other_scale(copy, at, kind, roundings), copy]
+            copy.input[at] = f"{node.output[0]}/noise_scale"
+            level = _level(kind, roundings, _UNKNOWN_TERMS)
+            nodes[-1:] = [*_noise("Mul", scale, copy.input[at], level, kind), copy]
         for position, name in enumerate(node.output):
-            unit = _UNIT.get(types.get(name, 0))
-            if name in data and unit is not None:
-                kinds.add(types[name])
+            kind = types.get(name, 0)
+            if name in data and kind in _UNIT:
+                kinds.add(kind)
                 clean = copy.output[position] = f"{name}/without_noise"
-                sums = 3 + roundings * sqrt(_terms(network, node))
-                level = unit + sums * min(unit, 2.0**-24)
-                nodes.extend(_noise(node, clean, name, level, types[name]))
+                level = _level(kind, roundings, _terms(network, node))
+                nodes.extend(_noise(node.op_type, clean, name, level, kind))
     if not kinds:
         return None
     phases = [helper.make_node("Cast", [PHASE], [_phase(kind)], to=kind) for kind in sorted(kinds)]
@@ -97,52 +98,33 @@ def only_copies(network: Network) -> bool:
     return all(node.op_type in _COPIES for node in network.nodes)
 
 
-def _noise(node: NodeProto, clean: str, name: str, level: float, kind: int) -> list[NodeProto]:
+def _level(kind: int, roundings: float, terms: int) -> float:
+    """How far a sum of so many products may be off, in its size."""
+    return _UNIT[kind] + (3 + roundings * sqrt(terms)) * min(_UNIT[kind], 2.0**-24)
+
+
+def _noise(op_type: str, clean: str, name: str, level: float, kind: int) -> list[NodeProto]:
     """name = clean + level * size(clean) * sin(1000 clean + phase).
 
-    The sine spreads like random numbers; onnxruntime has RandomUniformLike for few opsets only.
+    A single operation rounds by its result, anything else by the largest of its results. The sine
+    spreads like random numbers; onnxruntime has RandomUniformLike for few opsets only.
     """
-    part = {key: f"{name}/noise_{key}" for key in ("angle", "wave", "unit")}
+    part = {key: f"{name}/noise_{key}" for key in ("angle", "moved", "wave", "abs", "size", "unit")}
     factor = 1.0 if kind == TensorProto.FLOAT16 else 1000.0
-    sizes, size = _size(node, clean, name)
+    largest = helper.make_node("ReduceMax", [part["abs"]], [part["size"]], keepdims=1)
+    is_single = op_type in _ROUNDED_ONCE
     return [
         _scalar(f"{name}/noise_factor", factor, kind),
         _scalar(f"{name}/noise_level", level, kind),
         helper.make_node("Mul", [clean, f"{name}/noise_factor"], [part["angle"]]),
-        helper.make_node("Add", [part["angle"], _phase(kind)], [f"{part['angle']}/moved"]),
-        helper.make_node("Sin", [f"{part['angle']}/moved"], [part["wave"]]),
-        *sizes,
-        helper.make_node("Mul", [size, f"{name}/noise_level"], [part["unit"]]),
+        helper.make_node("Add", [part["angle"], _phase(kind)], [part["moved"]]),
+        helper.make_node("Sin", [part["moved"]], [part["wave"]]),
+        helper.make_node("Abs", [clean], [part["size" if is_single else "abs"]]),
+        *(() if is_single else (largest,)),
+        helper.make_node("Mul", [part["size"], f"{name}/noise_level"], [part["unit"]]),
         helper.make_node("Mul", [part["wave"], part["unit"]], [f"{name}/noise"]),
         helper.make_node("Add", [clean, f"{name}/noise"], [name]),
     ]
-
-
-def _other_scale(node: NodeProto, at: int, kind: int, roundings: float) -> list[NodeProto]:
-    """Nodes that move the scale of a result by what a sum of many products is rounded by."""
-    scale, name = node.input[at], f"{node.output[0]}/noise_scale"
-    node.input[at] = name
-    level = _UNIT[kind] + (3 + roundings * sqrt(_UNKNOWN_TERMS)) * min(_UNIT[kind], 2.0**-24)
-    return [
-        _scalar(f"{name}/level", level, kind),
-        helper.make_node("Sin", [_phase(kind)], [f"{name}/wave"]),
-        helper.make_node("Mul", [f"{name}/wave", f"{name}/level"], [f"{name}/share"]),
-        helper.make_node("Mul", [scale, f"{name}/share"], [f"{name}/more"]),
-        helper.make_node("Add", [scale, f"{name}/more"], [name]),
-    ]
-
-
-def _size(node: NodeProto, clean: str, name: str) -> tuple[list[NodeProto], str]:
-    """Nodes that compute what the rounding of `clean` goes with, and the name of the result.
-
-    A single operation rounds by its result, anything else by the largest of its results.
-    """
-    result = f"{name}/noise_abs"
-    nodes = [helper.make_node("Abs", [clean], [result])]
-    if node.op_type in _ROUNDED_ONCE:
-        return nodes, result
-    nodes += [helper.make_node("ReduceMax", [result], [f"{result}/largest"], keepdims=1)]
-    return nodes, f"{result}/largest"
 
 
 def _scalar(name: str, value: float, kind: int) -> NodeProto:

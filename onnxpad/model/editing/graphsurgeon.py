@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from copy import copy
 from math import prod
 from typing import Any
 
@@ -27,7 +26,6 @@ from onnxpad.model.editing.script import (
     ForgetType,
     GrownConstant,
     InsertNode,
-    MoveOpset,
     NewConstant,
     RemoveAttribute,
     ReshapedConstant,
@@ -35,7 +33,6 @@ from onnxpad.model.editing.script import (
     SetAttribute,
 )
 from onnxpad.model.graph.context import MAX_CONSTANT
-from onnxpad.model.graph.nodes import Address
 from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.padding.operators import AttributeValue
 
@@ -97,18 +94,14 @@ def _refuse_shared(graph: gs.Graph) -> None:
     """ModelError where something stands in the Graph twice: edits of one would change the other."""
     seen: set[object] = set()
     for id_, one in scopes_of(graph):
-        parts: list[tuple[object, str]] = [
-            (id_, f"two functions are called '{id_}'"),
-            (id(one), f"the Graph '{one.name}' is the body of two nodes"),
-            *(
-                (id(node), f"{node.op} '{node.name}' stands in the Graph twice")
-                for node in one.nodes
-            ),
-        ]
-        for identity, trouble in parts:
+        parts: list[tuple[object, str]] = [(id_, f"the function '{id_}'")]
+        parts += [(id(one), f"the Graph '{one.name}'")]
+        parts += [(id(node), f"{node.op} '{node.name}'") for node in one.nodes]
+        for identity, name in parts:
             if identity in seen:
                 raise ModelError(
-                    f"{trouble}: edits of one would change the other; give each its own copy"
+                    f"{name} stands in the Graph twice: edits of one would change the other; give "
+                    "each its own copy"
                 )
             seen.add(identity)
 
@@ -130,7 +123,7 @@ class GraphFollower:
     """Does to `graph` what `script` did to `document`, which was opened on its structure.
 
     Untouched nodes and tensors stay the same objects. `_nodes` are those of each scope by key,
-    `_tensors` by name; `_own` are nodes whose attributes no other node shares.
+    `_tensors` by name.
     """
 
     def __init__(self, graph: gs.Graph, document: Document) -> None:
@@ -138,7 +131,6 @@ class GraphFollower:
         self._graphs = dict(scopes_of(graph))
         self._nodes = {id_: dict(enumerate(one.nodes)) for id_, one in self._graphs.items()}
         self._tensors: dict[str, dict[str, gs.Tensor]] = {}
-        self._own: set[int] = set()
         self._touched: dict[int, gs.Tensor] = {}
 
     def follow(self, script: Sequence[Edit]) -> None:
@@ -148,16 +140,13 @@ class GraphFollower:
         for scope in self._document.scopes.values():
             if not scope.outermost.is_function:
                 self._rewire(scope, self._graphs[scope.id])
-        readers, makers = (
-            defaultdict[int, list[gs.Node]](list),
-            defaultdict[int, list[gs.Node]](list),
-        )
-        for graph in self._graphs.values():
-            for node in graph.nodes:
-                for linked, tensors in ((readers, node.inputs), (makers, node.outputs)):
-                    for tensor in tensors:
-                        if id(tensor) in self._touched:
-                            linked[id(tensor)].append(node)
+        readers = defaultdict[int, list[gs.Node]](list)
+        makers = defaultdict[int, list[gs.Node]](list)
+        for node in (node for graph in self._graphs.values() for node in graph.nodes):
+            for linked, tensors in ((readers, node.inputs), (makers, node.outputs)):
+                for tensor in tensors:
+                    if id(tensor) in self._touched:
+                        linked[id(tensor)].append(node)
         for identity, tensor in self._touched.items():
             _write(tensor.outputs, readers[identity])
             _write(tensor.inputs, makers[identity])
@@ -165,10 +154,12 @@ class GraphFollower:
     def _apply(self, edit: Edit) -> None:
         """What of an edit the structure has not: attributes, constants, shapes and new nodes."""
         match edit:
-            case SetAttribute(address, name, value):
-                self._attributes(address)[name] = _value(value)
+            case SetAttribute(address, name, value):  # nodes may share their attributes
+                node = self._nodes[address.scope][address.key]
+                node.attrs = {**node.attrs, name: _value(value)}
             case RemoveAttribute(address, name):
-                self._attributes(address).pop(name, None)
+                node = self._nodes[address.scope][address.key]
+                node.attrs = {one: held for one, held in node.attrs.items() if one != name}
             case NewConstant() | GrownConstant() | ReshapedConstant():
                 self._new_constant(edit)
             case InsertNode(before, key, op, name):
@@ -181,9 +172,6 @@ class GraphFollower:
                 self._tensor(address.scope, tensor).shape = [size or None for size in dims]
             case FixSize():
                 self._fix_size(edit)
-            case MoveOpset(opset):
-                for graph in self._graphs.values():
-                    graph.opset = opset
 
     def _fix_size(self, edit: FixSize) -> None:
         for tensor in self._graphs[""].inputs:
@@ -191,15 +179,6 @@ class GraphFollower:
                 is_open = not isinstance(now, int) or now < 0
                 if is_open and edit.dimension in (now, f"{tensor.name}[{axis}]"):
                     tensor.shape = [*tensor.shape[:axis], edit.size, *tensor.shape[axis + 1 :]]
-
-    def _attributes(self, address: Address) -> dict[str, object]:
-        """The node's attributes, in a dict that no other node shares."""
-        node = self._nodes[address.scope][address.key]
-        if id(node) not in self._own:
-            self._own.add(id(node))
-            node.attrs = copy(node.attrs)
-        attributes: dict[str, object] = node.attrs
-        return attributes
 
     def _new_constant(self, edit: AnyConstant) -> None:
         scope = edit.before.scope

@@ -192,8 +192,9 @@ class Edited:
         """Write the model: byte for byte the input where nothing changed.
 
         External data stays where it is when the folder is the same, and is copied otherwise.
-        Raises RequestError where `path` is the input, which is overwritten `in_place` alone, and
-        ModelError where the target cannot be written; nothing half-written stays.
+        Raises RequestError where `path` is the file that the model was given as, which is
+        overwritten `in_place` alone, and ModelError where the target cannot be written; nothing
+        half-written stays.
         """
         if not in_place and _is_input(path, self.source):
             raise RequestError(

@@ -219,7 +219,7 @@ def refuse_folder(folder: AnyPath, names: Collection[str] | None = None) -> None
     """
     target = Path(folder)
     if is_standard(folder) or (target.exists() and not target.is_dir()):
-        raise RequestError(f"'{folder}' is no folder, and several files are written: name one")
+        raise RequestError(f"'{folder}' is no folder, and several files are written: name a folder")
     for path in sorted(target.rglob("*")) if names is not None else ():
         name = path.relative_to(target).as_posix()
         if not path.is_dir() and name not in (names or ()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from onnx import AttributeProto, NodeProto
@@ -16,6 +16,12 @@ _READERS: dict[int, Callable[[AttributeProto], Value]] = {
     AttributeProto.FLOAT: lambda attribute: attribute.f,
     AttributeProto.FLOATS: lambda attribute: tuple(attribute.floats),
 }
+
+
+def integers(attributes: Mapping[str, Value], name: str) -> tuple[int, ...]:
+    """A list of numbers as integers, () where there is none."""
+    value = attributes.get(name)
+    return tuple(map(int, value)) if isinstance(value, tuple) else ()
 
 
 def read_attributes(node: NodeProto) -> dict[str, Value]:

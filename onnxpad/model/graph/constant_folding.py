@@ -8,15 +8,17 @@ of numbers, some cells of which may be open (open_cells.py); whatever is missing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import partial, reduce
 from math import prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
-from onnx import AttributeProto, NodeProto, helper, numpy_helper
+from onnx import NodeProto, helper, numpy_helper
 
 from onnxpad.geometry.cuts import cells_of_cut
 from onnxpad.geometry.size import Size
+from onnxpad.model.graph.attributes import read_attributes
 from onnxpad.model.graph.open_cells import (
     MOST_OPEN,
     ON_CELLS,
@@ -30,23 +32,30 @@ from onnxpad.model.graph.open_cells import (
     settled,
 )
 
+Values: TypeAlias = Sequence[Array | None]
+LARGEST = 4096
+"""Cells of a tensor whose value is followed; pads and shapes have a few, the largest tables of
+sizes in use a few hundred."""
+
 
 def applied(name: str, inputs: Sequence[Array]) -> Array | None:
     """What an elementwise operator gives; None where that is not known.
 
     Raises ZeroDivisionError where integers are divided by 0.
     """
-    first, *others = inputs
-    if name in _VARIADIC and len(others) != 1:
-        found: Array | None = first
-        for other in others:
-            found = None if found is None else applied(name, (found, other))
-        return found
+    if name in _VARIADIC and len(inputs) != 2:
+        first: Array | None = inputs[0]
+        pairs = partial(_applied_to_known, name)
+        return reduce(pairs, inputs[1:], first)
     with np.errstate(all="ignore"):
         if not any(map(is_open, inputs)):
-            return np.asarray(ELEMENTARY[name](*inputs))
+            return np.asarray(_ELEMENTARY[name](*inputs))
         on_cells = ON_CELLS.get(name)
-        return None if on_cells is None else by_cells(on_cells, ELEMENTARY[name], inputs)
+        return None if on_cells is None else by_cells(on_cells, _ELEMENTARY[name], inputs)
+
+
+def _applied_to_known(name: str, first: Array | None, other: Array) -> Array | None:
+    return None if first is None else applied(name, (first, other))
 
 
 def _divide(first: Array, second: Array) -> Array:
@@ -68,7 +77,7 @@ def _refuse_zero(divisor: Array) -> None:
 
 
 _VARIADIC = ("Sum", "Max", "Min")
-ELEMENTARY: dict[str, Callable[..., Array]] = {
+_ELEMENTARY: dict[str, Callable[..., Array]] = {
     "Add": np.add,
     "Sub": np.subtract,
     "Mul": np.multiply,
@@ -96,72 +105,68 @@ ELEMENTARY: dict[str, Callable[..., Array]] = {
 }
 
 
-Values: TypeAlias = Sequence[Array | None]
-Attributes: TypeAlias = dict[str, AttributeProto]
-FoldingRule: TypeAlias = Callable[[Attributes, Values], Array | None]
-LARGEST = 4096
-"""Cells of a tensor whose value is followed; pads and shapes have a few, the largest tables of
-sizes in use a few hundred."""
+@dataclass(frozen=True, eq=False)
+class _Call:
+    """A node and the values of its inputs, None for one that is left out."""
+
+    node: NodeProto
+    inputs: Values
+
+    def attribute(self, name: str, default: int = 0) -> Any:  # noqa: ANN401
+        """A number, or a list of them."""
+        return read_attributes(self.node).get(name, default)
+
+    def required(self, name: str) -> Any:  # noqa: ANN401
+        """The same; KeyError where it is not written."""
+        return read_attributes(self.node)[name]
+
+    def __getitem__(self, place: int) -> Array:
+        """An input that must be there; ValueError where it is not."""
+        value = self.inputs[place]
+        if value is None:
+            raise ValueError(place)
+        return value
+
+    @property
+    def all(self) -> list[Array]:
+        """Every input."""
+        return [self[place] for place in range(len(self.inputs))]
+
+    def known(self, place: int) -> Array:
+        """An input that must be known in all cells."""
+        if is_open(self[place]):
+            raise ValueError(place)
+        return self[place]
+
+    def numbers(self, name: str, place: int, default: Iterable[int] | None = None) -> list[int]:
+        """Integers of an attribute, or of the input that took its place."""
+        if isinstance(written := self.attribute(name), tuple):
+            return list(written)
+        if default is not None and (len(self.inputs) <= place or self.inputs[place] is None):
+            return list(default)
+        return [int(number) for number in self.known(place).reshape(-1)]
 
 
-def need(inputs: Values, position: int) -> Array:
-    """An input that must be known; ValueError where it is not."""
-    value = inputs[position]
-    if value is None:
-        raise ValueError(position)
-    return value
-
-
-def numbers(inputs: Values, position: int) -> list[int]:
-    """Integers at an input, all of which must be known."""
-    found = need(inputs, position)
-    if is_open(found):
-        raise ValueError(position)
-    return [int(number) for number in found.reshape(-1)]
-
-
-def _is_shape(sizes: Iterable[int]) -> bool:
-    """Whether these are sizes of a tensor that is small enough; no size is below 0."""
-    known = list(sizes)
-    return min(known, default=0) >= 0 and prod(known) <= LARGEST
-
-
-def axes_of(attributes: Attributes, inputs: Values) -> tuple[int, ...]:
-    """The attribute axes, or the input of that name; ValueError where it is not known."""
-    return tuple(attributes["axes"].ints if "axes" in attributes else numbers(inputs, 1))
-
-
-def _concat(attributes: Attributes, inputs: Values) -> Array | None:
-    rows = [need(inputs, position) for position in range(len(inputs))]
+def _concat(call: _Call) -> Array | None:
+    rows = call.all
     if sum(row.size for row in rows) > LARGEST:
         return None
-    if any(is_open(row) for row in rows):
-        rows = [opened(row) for row in rows]
-    return np.concatenate(rows, attributes["axis"].i)
+    rows = list(map(opened, rows)) if any(map(is_open, rows)) else rows
+    return np.concatenate(rows, call.required("axis"))  # Concat-1 has a default
 
 
-def _reshape(attributes: Attributes, inputs: Values) -> Array:
-    data = need(inputs, 0)
-    shape = list(attributes["shape"].ints) if "shape" in attributes else numbers(inputs, 1)
-    if "allowzero" not in attributes or not attributes["allowzero"].i:
+def _reshape(call: _Call) -> Array:
+    data, shape = call[0], call.numbers("shape", 1)
+    if not call.attribute("allowzero"):
         shape = [data.shape[i] if size == 0 else size for i, size in enumerate(shape)]
     return data.reshape(shape)
 
 
-def _slice(attributes: Attributes, inputs: Values) -> Array:
-    data = need(inputs, 0)
-    if "starts" in attributes:
-        starts, ends = list(attributes["starts"].ints), list(attributes["ends"].ints)
-        axes = list(attributes["axes"].ints) if "axes" in attributes else None
-        steps = [1] * len(starts)
-    else:
-        starts, ends = numbers(inputs, 1), numbers(inputs, 2)
-        axes = numbers(inputs, 3) if len(inputs) > 3 and inputs[3] is not None else None
-        given = numbers(inputs, 4) if len(inputs) > 4 and inputs[4] is not None else None
-        steps = given or [1] * len(starts)
-    if len(starts) > data.ndim:
-        raise ValueError(starts)
-    for axis, start, end, step in zip(axes or range(len(starts)), starts, ends, steps, strict=True):
+def _slice(call: _Call) -> Array:
+    data, starts, ends = call[0], call.numbers("starts", 1), call.numbers("ends", 2)
+    axes = call.numbers("axes", 3, range(len(starts)))
+    steps = call.numbers("steps", 4, [1] * len(starts))
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         cells = cells_of_cut(data.shape[axis], start, end, step)
         if cells is None:
             raise ValueError(end)
@@ -169,134 +174,62 @@ def _slice(attributes: Attributes, inputs: Values) -> Array:
     return data
 
 
-def _flatten(attributes: Attributes, inputs: Values) -> Array:
-    data = need(inputs, 0)
-    axis = attributes["axis"].i if "axis" in attributes else 1
+def _flatten(call: _Call) -> Array:
+    data, axis = call[0], call.attribute("axis", 1)
     return data.reshape(prod(data.shape[: axis + data.ndim if axis < 0 else axis]), -1)
 
 
-def _transpose(attributes: Attributes, inputs: Values) -> Array:
-    listed = list(attributes["perm"].ints) if "perm" in attributes else None
-    return need(inputs, 0).transpose(listed)
+def _squeeze(call: _Call) -> Array:
+    axes = call.numbers("axes", 1, ())
+    return np.squeeze(call[0], tuple(axes) if axes or len(call.inputs) > 1 else None)
 
 
-def _unsqueeze(attributes: Attributes, inputs: Values) -> Array:
-    return np.expand_dims(need(inputs, 0), axes_of(attributes, inputs))
-
-
-def _squeeze(attributes: Attributes, inputs: Values) -> Array:
-    listed = "axes" in attributes or len(inputs) > 1
-    return np.squeeze(need(inputs, 0), axes_of(attributes, inputs) if listed else None)
-
-
-def _gather(attributes: Attributes, inputs: Values) -> Array | None:
-    data, index = need(inputs, 0), need(inputs, 1)
-    if is_open(index):
-        return None
-    axis = (attributes["axis"].i if "axis" in attributes else 0) % data.ndim
+def _gather(call: _Call) -> Array | None:
+    data, index = call[0], call.known(1)
+    axis = call.attribute("axis") % data.ndim
     if data.size * index.size > LARGEST * max(1, data.shape[axis]):
         return None
     taken = np.take(data, index.reshape(-1), axis)  # a list of places: one alone is no array
     return taken.reshape(data.shape[:axis] + index.shape + data.shape[axis + 1 :])
 
 
-def _expand(_: Attributes, inputs: Values) -> Array | None:
-    data, shape = need(inputs, 0), tuple(numbers(inputs, 1))
-    wide = np.broadcast_shapes(data.shape, shape)
-    return np.broadcast_to(data, wide) if _is_shape(wide) else None
+def _expand(call: _Call) -> Array | None:
+    wide = np.broadcast_shapes(call[0].shape, tuple(call.numbers("shape", 1)))
+    return np.broadcast_to(call[0], wide) if prod(wide) <= LARGEST else None
 
 
-def split(attributes: Attributes, inputs: Values, count: int) -> list[Array]:
-    """The outputs of a Split that has `count` of them."""
-    data = need(inputs, 0)
-    axis = attributes["axis"].i if "axis" in attributes else 0
-    if "split" in attributes:
-        lengths = list(attributes["split"].ints)
-    elif len(inputs) > 1:
-        lengths = numbers(inputs, 1)
-    else:  # Split-18 lets the last piece be shorter
-        longest = -(-data.shape[axis] // count)
-        lengths = [longest] * (count - 1) + [data.shape[axis] - longest * (count - 1)]
+def _split(call: _Call) -> list[Array]:
+    """Every output of a Split."""
+    data, axis, count = call[0], call.attribute("axis"), len(call.node.output)
+    longest = -(-data.shape[axis] // count)  # Split-18 lets the last piece be shorter
+    alike = [longest] * (count - 1) + [data.shape[axis] - longest * (count - 1)]
+    lengths = call.numbers("split", 1, alike)
     if sum(lengths) != data.shape[axis] or min(lengths) < 0:
         raise ValueError(lengths)
     return np.split(data, np.cumsum(lengths)[:-1], axis)
 
 
-def _scatter(attributes: Attributes, inputs: Values) -> Array | None:
+def _scatter(call: _Call) -> Array | None:
     """ScatterND, the later of two updates to one cell held back as the text leaves them open."""
-    data, index, updates = need(inputs, 0), need(inputs, 1), need(inputs, 2)
-    reduction = attributes["reduction"].s if "reduction" in attributes else b"none"
-    indices = [tuple(int(i) for i in row) for row in index.reshape(-1, index.shape[-1])]
-    if is_open(index) or reduction != b"none" or len(set(indices)) < len(indices):
+    data, index, updates = call[0], call.known(1), call[2]
+    places = [tuple(int(i) for i in row) for row in index.reshape(-1, index.shape[-1])]
+    if call.node.attribute or len(set(places)) < len(places):
         return None
     either = is_open(data) or is_open(updates)
     found = opened(data).copy() if either else data.copy()
     rows = (opened(updates) if either else updates).reshape(-1, *data.shape[index.shape[-1] :])
-    for cell, row in zip(indices, rows, strict=True):
+    for cell, row in zip(places, rows, strict=True):
         found[cell] = row
     return found
 
 
-MOVES: dict[str, FoldingRule] = {
-    "Concat": _concat,
-    "Reshape": _reshape,
-    "Slice": _slice,
-    "Flatten": _flatten,
-    "Transpose": _transpose,
-    "Unsqueeze": _unsqueeze,
-    "Squeeze": _squeeze,
-    "Gather": _gather,
-    "Expand": _expand,
-    "ScatterND": _scatter,
-    "Identity": lambda _, inputs: need(inputs, 0),
-}
-
-
-def fold(node: NodeProto, inputs: Values, output: int = 0) -> Array | None:
-    """An output of a node with known inputs, or None where there is no rule for it.
-
-    An input that is None is left out.
-    """
-    rule = _RULES.get(node.op_type)
-    if rule is None or not inputs or inputs[0] is None:
+def _constant_of_shape(call: _Call) -> Array | None:
+    shape = tuple(call.numbers("", 0))
+    if prod(shape) > LARGEST:
         return None
-    attributes = {entry.name: entry for entry in node.attribute}
-    try:
-        if node.op_type == "Split":
-            found: Array | None = split(attributes, inputs, len(node.output))[output]
-        else:
-            found = None if output else rule(attributes, inputs)
-    except (ValueError, IndexError, KeyError, TypeError, OverflowError, ZeroDivisionError):
-        return None
-    if found is None:
-        return None
-    found = settled(found)
-    return found if found.size <= (MOST_OPEN if is_open(found) else LARGEST) else None
-
-
-def shape_of(node: NodeProto, dims: Sequence[Size | None]) -> Array:
-    """The output of Shape for sizes as they are known."""
-    marks = {entry.name: entry.i for entry in node.attribute}
-    return of_sizes(dims[marks.get("start", 0) : marks.get("end", len(dims))])
-
-
-def _constant_of_shape(attributes: Attributes, inputs: Values) -> Array | None:
-    shape = tuple(numbers(inputs, 0))
-    if not _is_shape(shape):
-        return None
-    value = numpy_helper.to_array(attributes["value"].t) if "value" in attributes else None
-    if value is None:
-        return np.zeros(shape, np.float32)
-    return np.full(shape, value.reshape(-1)[0], value.dtype)
-
-
-def _cast(attributes: Attributes, inputs: Values) -> Array | None:
-    return _as(need(inputs, 0), np.dtype(helper.tensor_dtype_to_np_dtype(attributes["to"].i)))
-
-
-def _cast_like(_: Attributes, inputs: Values) -> Array | None:
-    wanted = need(inputs, 1)
-    return None if is_open(wanted) else _as(need(inputs, 0), wanted.dtype)
+    for value in call.node.attribute:
+        return np.full(shape, numpy_helper.to_array(value.t).reshape(-1)[0])
+    return np.zeros(shape, np.float32)
 
 
 def _as(data: Array, dtype: np.dtype) -> Array | None:
@@ -311,40 +244,74 @@ def _as(data: Array, dtype: np.dtype) -> Array | None:
     return data.astype(dtype)
 
 
-def _elementary(name: str, attributes: Attributes, inputs: Values) -> Array | None:
-    values = [need(inputs, position) for position in range(len(inputs))]
-    as_in_c = "fmod" in attributes and attributes["fmod"].i
-    if as_in_c or prod(joint_shape(values)) > LARGEST:
+def _elementary(name: str, call: _Call) -> Array | None:
+    if call.attribute("fmod") or prod(joint_shape(call.all)) > LARGEST:
         return None
-    return applied(name, values)
+    return applied(name, call.all)
 
 
-def _clip(attributes: Attributes, inputs: Values) -> Array | None:
+def _clip(call: _Call) -> Array | None:
     """Clip-11 and newer, whose bounds are inputs."""
-    found: Array | None = need(inputs, 0)
-    if any(bound is not None and bound.size > 1 for bound in inputs[1:]):
+    found: Array | None = call[0]
+    if call.node.attribute or any(one is not None and one.size > 1 for one in call.inputs[1:]):
         return None
-    for name, bound in zip(("Max", "Min"), inputs[1:], strict=False):
+    for name, bound in zip(("Max", "Min"), call.inputs[1:], strict=False):
         if found is not None and bound is not None:
             found = applied(name, [found, bound])
-    return None if attributes else found
+    return found
 
 
-def _relu(_: Attributes, inputs: Values) -> Array | None:
-    data = need(inputs, 0)
-    zero = applied("Sub", [data, data]) if is_open(data) else np.zeros((), data.dtype)
-    return None if zero is None else applied("Max", [data, zero])
+def _relu(call: _Call) -> Array | None:
+    zero = applied("Sub", [call[0], call[0]]) if is_open(call[0]) else call[0].dtype.type(0)
+    return None if zero is None else applied("Max", [call[0], np.asarray(zero)])
 
 
-_RULES: dict[str, FoldingRule] = {
-    "ConstantOfShape": _constant_of_shape,
-    "Cast": _cast,
-    "CastLike": _cast_like,
-    "Split": lambda _, inputs: need(inputs, 0),
-    "Size": lambda _, inputs: np.asarray(need(inputs, 0).size, np.int64),
+_RULES: dict[str, Callable[[_Call], Array | list[Array] | None]] = {
+    **{name: partial(_elementary, name) for name in _ELEMENTARY},
+    "Cast": lambda call: _as(
+        call[0], np.dtype(helper.tensor_dtype_to_np_dtype(call.attribute("to")))
+    ),
+    "CastLike": lambda call: _as(call[0], call.known(1).dtype),
     "Clip": _clip,
+    "Concat": _concat,
+    "ConstantOfShape": _constant_of_shape,
+    "Expand": _expand,
+    "Flatten": _flatten,
+    "Gather": _gather,
+    "Identity": lambda call: call[0],
     "Relu": _relu,
+    "Reshape": _reshape,
+    "ScatterND": _scatter,
+    "Size": lambda call: np.asarray(call[0].size, np.int64),
+    "Slice": _slice,
+    "Split": _split,
+    "Squeeze": _squeeze,
+    "Transpose": lambda call: call[0].transpose(call.attribute("perm") or None),
+    "Unsqueeze": lambda call: np.expand_dims(call[0], tuple(call.numbers("axes", 1))),
 }
-_RULES |= MOVES | {name: partial(_elementary, name) for name in ELEMENTARY}
-
 FOLDABLE = frozenset(_RULES) | {"Shape"}
+
+
+def fold(node: NodeProto, inputs: Values, output: int = 0) -> Array | None:
+    """An output of a node with known inputs, or None where there is no rule for it.
+
+    An input that is None is left out.
+    """
+    rule = _RULES.get(node.op_type)
+    if rule is None or not inputs or inputs[0] is None:
+        return None
+    try:
+        results = rule(_Call(node, inputs))
+        found = (results if isinstance(results, list) else [results])[output]
+    except (ValueError, IndexError, KeyError, TypeError, OverflowError, ZeroDivisionError):
+        return None
+    if found is None:
+        return None
+    found = settled(found)
+    return found if found.size <= (MOST_OPEN if is_open(found) else LARGEST) else None
+
+
+def shape_of(node: NodeProto, dims: Sequence[Size | None]) -> Array:
+    """The output of Shape for sizes as they are known."""
+    marks = {entry.name: entry.i for entry in node.attribute}
+    return of_sizes(dims[marks.get("start", 0) : marks.get("end", len(dims))])

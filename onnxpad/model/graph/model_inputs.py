@@ -13,13 +13,8 @@ _FAR = 64
 
 
 def is_model_input(context: Context, name: str) -> bool:
-    """Whether a tensor is an input of the whole model, here or where an excerpt was cut out.
-
-    So it is in the branch that an If runs, where that is known.
-    """
+    """Whether a tensor is an input of the whole model, here or where an excerpt was cut out."""
     scope = context.scope
-    if context.outer is not None and context.is_run and not scope.defines(name):
-        return is_model_input(context.outer, name)
     if scope.parent is not None or scope.is_function or name not in scope.input_places:
         return False
     return scope.proto.name != EXCERPT or name.startswith(OUTER)

@@ -17,10 +17,9 @@ import numpy as np
 from onnxpad.geometry.linear import (
     Linear,
     added,
-    at_least,
-    at_most,
     linear_of,
     minus,
+    never_below,
     remainder,
     rounded_down,
     scaled,
@@ -132,10 +131,6 @@ def _tidied(cell: Cell) -> Cell:
     return np.int64(cell.added) if cell.added.denominator == 1 else None
 
 
-def _negative(one: Linear) -> Linear | None:
-    return scaled(one, Fraction(-1))
-
-
 def _product(one: Linear, other: Linear) -> Linear | None:
     whole, share = (other, one) if other.terms else (one, other)
     return None if share.terms else scaled(whole, share.added)
@@ -161,18 +156,16 @@ def _modulo(one: Linear, other: Linear) -> Linear | None:
 
 
 def _ceil(one: Linear) -> Linear | None:
-    turned = _negative(one)
-    down = None if turned is None else rounded_down(turned)
-    return None if down is None else _negative(down)
+    down = rounded_down(-one)
+    return None if down is None else -down
 
 
 def _larger(one: Linear, other: Linear) -> Linear | None:
     """The maximum, where it is the same of both for all sizes."""
     difference = minus(one, other)
-    least, most = (at_least(difference), at_most(difference)) if difference else (None, None)
-    if least is not None and least >= 0:
-        return one
-    return other if most is not None and most <= 0 else None
+    if difference is None:
+        return None
+    return one if never_below(difference, 0) else other if never_below(-difference, 0) else None
 
 
 def _smaller(one: Linear, other: Linear) -> Linear | None:
@@ -188,7 +181,7 @@ ON_CELLS: dict[str, Callable[..., Linear | None]] = {
     "Mod": _modulo,
     "Max": _larger,
     "Min": _smaller,
-    "Neg": _negative,
+    "Neg": Linear.__neg__,
     "Floor": rounded_down,
     "Ceil": _ceil,
 }

@@ -2,73 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from onnx import GraphProto
 
-from onnx import GraphProto, ValueInfoProto
-
-from onnxpad.geometry.size import Size, Symbol
+from onnxpad.geometry.size import Symbol
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Scope
 from onnxpad.padding.as_written import AsWritten
-from onnxpad.padding.chain import Chain, Shape
+from onnxpad.padding.chain import Chain, Mark, Shape
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, PadInput, pads_are_attributes
 
 
-class Observer:
-    """Looks around padded nodes; what belongs to a whole scope is gathered once."""
-
-    def __init__(self) -> None:
-        self._declared: dict[str, dict[str, ValueInfoProto]] = {}
-
-    def written(self, context: Context, node: Node, chain: Chain) -> AsWritten:
-        """Facts about a node as it is seen from `context`."""
-        auto_pad = context.attributes(node).get("auto_pad")
-        computed, overridable = _pads_source(context, node, chain)
-        output = node.outputs[0] if node.outputs else ""
-        return AsWritten(
-            auto_pad=auto_pad if isinstance(auto_pad, str) else "",
-            output_shape=context.type_of(output).dims,
-            declared=self._declared_shape(context.scope, output),
-            pad_reads=_dequantised_by(context, node, chain),
-            computed_pads=computed,
-            overridable_pads=overridable,
-        )
-
-    def _declared_shape(self, scope: Scope, name: str) -> Shape:
-        if scope.id not in self._declared:
-            proto = scope.proto
-            values = list(proto.value_info)
-            if isinstance(proto, GraphProto):
-                values += proto.output
-            self._declared[scope.id] = {value.name: value for value in values}
-        value = self._declared[scope.id].get(name)
-        if value is None or not value.type.tensor_type.HasField("shape"):
-            return None
-        return tuple(_sizes(value))
+def as_written(context: Context, node: Node, chain: Chain) -> AsWritten:
+    """Facts about a node as it is seen from `context`; the declared shape only of a wrong one."""
+    auto_pad = context.attributes(node).get("auto_pad")
+    pads, output = _pads_source(context, node, chain), next(iter(node.outputs), "")
+    is_replaceable = pads in context.document.overridable
+    is_wrong = Mark.DECLARED_OTHERWISE in chain.around.marks
+    return AsWritten(
+        auto_pad=auto_pad if isinstance(auto_pad, str) else "",
+        output_shape=context.type_of(output).dims,
+        declared=_declared_shape(context.scope, output) if is_wrong else None,
+        pad_reads=_dequantised_by(context, node, chain),
+        computed_pads="" if is_replaceable else pads,
+        overridable_pads=pads if is_replaceable else "",
+    )
 
 
-def _sizes(value: ValueInfoProto) -> Iterator[Size | None]:
-    for dim in value.type.tensor_type.shape.dim:
-        if dim.HasField("dim_value"):
-            yield dim.dim_value
-        else:
-            yield Symbol(dim.dim_param) if dim.dim_param else None
+def _declared_shape(scope: Scope, name: str) -> Shape:
+    results = scope.proto.output if isinstance(scope.proto, GraphProto) else ()
+    value = next(one for one in (*scope.proto.value_info, *results) if one.name == name)
+    return tuple(
+        dim.dim_value if dim.HasField("dim_value") else Symbol(dim.dim_param or "?")
+        for dim in value.type.tensor_type.shape.dim
+    )
 
 
-def _pads_source(context: Context, node: Node, chain: Chain) -> tuple[str, str]:
-    """Names of the tensor with the pads where it is computed, and where it can be replaced.
-
-    Computed pads may be known all the same.
-    """
+def _pads_source(context: Context, node: Node, chain: Chain) -> str:
+    """The tensor with the pads where it is no constant; computed pads may be known all the same."""
     position = chain.op.pads_input
     if chain.op.kind is Kind.PAD:
         by_attribute = pads_are_attributes(chain.op.domain, context.scope.opset)
         position = None if by_attribute else PadInput.PADS
     name = "" if position is None else node.input(position)
-    if not name or context.constant_tensor(name) is not None:
-        return "", ""
-    return ("", name) if name in context.document.overridable else (name, "")
+    return name if name and context.constant_tensor(name) is None else ""
 
 
 def _dequantised_by(context: Context, node: Node, chain: Chain) -> str:

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-
-import numpy as np
+from typing import Any
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
-from onnxpad.model.graph.attributes import Value
+from onnxpad.model.graph.attributes import Value, integers
 from onnxpad.model.graph.context import Context, has_value, is_stored
 from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Node
-from onnxpad.model.graph.types import Type
 from onnxpad.model.reading import refusals
-from onnxpad.model.reading.lowest_cells import lowest_cell
-from onnxpad.model.reading.pads import read_pad, value_type
+from onnxpad.model.reading.never_negative import never_negative
+from onnxpad.model.reading.pads import feeds_channels_last, feeds_max_pools, read_pad
 from onnxpad.model.reading.pads_in_front import front_of, leads_to_pool, marks_of, nearest_pad
-from onnxpad.model.reading.quantised import between
-from onnxpad.model.reading.readers_of_pad import feeds_channels_last, feeds_max_pools
-from onnxpad.model.reading.refusals import describe
+from onnxpad.model.reading.quantised import between, zero_fill
 from onnxpad.model.shapes.unknown_sizes import why_unknown
 from onnxpad.padding.chain import (
     NO_WEIGHT,
@@ -32,44 +28,41 @@ from onnxpad.padding.chain import (
     Padding,
     Pads,
     PadStep,
-    Preference,
     Preferences,
     Unclear,
     Weight,
 )
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
-from onnxpad.padding.operators import (
-    Attributes,
-    AttributeValue,
-    Kind,
-    Operator,
-    PadInput,
-)
+from onnxpad.padding.operators import Attributes, AttributeValue, Kind, Operator, PadInput
 
+_ZERO = Constant(0)
 _WEIGHT_SCALE = 4
 _SCALES_AND_ZERO_POINTS = (1, 2, 4, 5, 6, 7)
 
 
-def weight_of(context: Context, node: Node, op: Operator) -> Weight:
+def _weight_of(context: Context, node: Node, op: Operator) -> Weight:
     """What is known of the weight of a convolution."""
-    if op.weight is None or len(node.inputs) <= op.weight or not node.inputs[op.weight]:
+    name = "" if op.weight is None else node.input(op.weight)
+    if not name:
         return NO_WEIGHT
-    name = node.inputs[op.weight]
-    found = context.type_of(name)
-    stored = is_stored(context, name)
-    value = stored or has_value(context, name)
+    shape, stored = context.type_of(name), is_stored(context, name)
+    known = stored or has_value(context, name)
+    weight = Weight(shape.dims, shape.dtype, stored, has_value=known)
+    maker = context.scope.producers.get(name)
     if op.weight_zero_point is not None:
         zero = node.input(op.weight_zero_point)
-        known, whole = not zero or is_stored(context, zero), _whole(context, name, zero)
-        counts = _scales(context, node, op), _listed(context, node, op)
-        return Weight(found.dims, found.dtype, stored, known, value, *counts, *whole)
-    maker = context.scope.producers.get(name)
+        return weight._replace(
+            zero_point_is_constant=not zero or is_stored(context, zero),
+            scales=_scales(context, node, op),
+            listed=_listed(context, node, op),
+            whole=shape.dtype,
+            zero_point=_zero_point(context, zero),
+        )
     if maker is not None and maker.op_type == "DequantizeLinear":
-        kind, at = _whole(context, maker.inputs[0], maker.input(2))
-        return Weight(found.dims, found.dtype, stored, has_value=value, whole=kind, zero_point=at)
-    pad, shared = nearest_pad(context, name, len(found.dims or ()))
-    padded = pad is not None and not shared and _writes_zeros(pad)
-    return Weight(found.dims, found.dtype, stored, has_value=value, is_padded=padded)
+        zero_point = _zero_point(context, maker.input(2))
+        return weight._replace(whole=context.type_of(maker.inputs[0]).dtype, zero_point=zero_point)
+    pad, shared = nearest_pad(context, name, len(shape.dims or ()))
+    return weight._replace(is_padded=pad is not None and not shared and _writes_zeros(pad))
 
 
 def _writes_zeros(step: PadStep) -> bool:
@@ -78,12 +71,10 @@ def _writes_zeros(step: PadStep) -> bool:
     return adds and min(step.pads.flat, default=0) >= 0
 
 
-def _whole(context: Context, name: str, zero: str) -> tuple[str, int | None]:
-    """The stored type of a quantised weight, and its zero point."""
-    value = context.constant(zero) if zero else np.zeros(1)
-    if value is None or not value.size or (value != value.flat[0]).any():
-        return context.type_of(name).dtype, None
-    return context.type_of(name).dtype, int(value.flat[0])
+def _zero_point(context: Context, name: str) -> int | None:
+    """A zero point that is one number."""
+    fill = zero_fill(context, name)
+    return int(fill.value) if isinstance(fill, Constant) else None
 
 
 def _scales(context: Context, node: Node, op: Operator) -> Size | None:
@@ -91,19 +82,19 @@ def _scales(context: Context, node: Node, op: Operator) -> Size | None:
     if op.name != "QLinearConv" or len(node.inputs) <= _WEIGHT_SCALE:
         return 1
     dims = context.type_of(node.inputs[_WEIGHT_SCALE]).dims
-    return dims[0] if dims else None if dims is None else 1
+    return None if dims is None else (*dims, 1)[0]
 
 
 def _listed(context: Context, node: Node, op: Operator) -> bool | None:
     """Whether a scale or zero point of a QLinearConv is no scalar."""
     if op.name != "QLinearConv":
         return False
-    names = [node.inputs[one] for one in _SCALES_AND_ZERO_POINTS if one < len(node.inputs)]
-    found = [context.type_of(name).dims for name in names if name]
+    names = filter(None, map(node.input, _SCALES_AND_ZERO_POINTS))
+    found = [context.type_of(name).dims for name in names]
     return None if None in found and not any(found) else any(found)
 
 
-def taken_by(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
+def _taken_by(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
     """Which inputs the node has, and which of its outputs something reads."""
     uses = context.scope.uses
     return (
@@ -112,14 +103,14 @@ def taken_by(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[bool
     )
 
 
-def pads_input(context: Context, node: Node, op: Operator, rank: int) -> Padding | None:
+def _pads_input(context: Context, node: Node, op: Operator, rank: int) -> Padding | None:
     """Pads that come as an input of the operator, which leaves `rank` axes to them."""
-    position = op.pads_input
-    if position is None or len(node.inputs) <= position or not node.inputs[position]:
+    name = "" if op.pads_input is None else node.input(op.pads_input)
+    if not name:
         return None
-    numbers = constant_integers(context, node.inputs[position])
+    numbers = constant_integers(context, name)
     if numbers is None:
-        found = why_unknown(context, node.inputs[position])
+        found = why_unknown(context, name)
         sizes = f", {found.reason}" if found.reason else ""
         reason = f"its pads are computed while the model runs{sizes}"
         return Unclear(reason, found.hints, roots=found.roots, of_sizes=bool(found.reason))
@@ -131,48 +122,49 @@ def pads_input(context: Context, node: Node, op: Operator, rank: int) -> Padding
     return Pads(numbers[:rank], numbers[rank:])
 
 
-def plain_attributes(attributes: Mapping[str, Value]) -> Attributes:
+def _plain_attributes(attributes: Mapping[str, Value]) -> Attributes:
     """Numbers, texts and lists of integers, which steps of an expansion can write again."""
     found: list[tuple[str, AttributeValue]] = []
     for name, value in attributes.items():
-        match value:
-            case int() | float() | str():
-                found.append((name, value))
-            case tuple() if all(isinstance(one, int) for one in value):
-                found.append((name, tuple([int(one) for one in value])))
+        if not isinstance(value, tuple):
+            found.append((name, value))
+        elif all(isinstance(one, int) for one in value):
+            found.append((name, integers(attributes, name)))
     return tuple(found)
+
+
+def _bare(context: Context, node: Node, op: Operator, fill: Fill = _ZERO) -> Chain:
+    """The chain of a node before its windows are known."""
+    source = context.type_of(node.input(0))
+    return Chain(op, context.scope.opset, (), Pads((), ()), fill, source.dtype, shape=source.dims)
 
 
 _IMAGE_SHAPE, _BLOCK_SHAPE = 1, 2
 
 
-def read_fold(context: Context, node: Node, op: Operator, source: Type) -> Chain:
+def _read_fold(context: Context, node: Node, op: Operator) -> Chain:
     """The chain of a Col2Im (Col2Im-18): `axes` are those of the image, with the block as kernel.
 
     Sizes of the image are None where image_shape is computed; a computed block_shape is trouble.
     """
-    inputs, outputs = taken_by(context, node)
+    inputs, outputs = _taken_by(context, node)
     attributes = context.attributes(node)
-    chain = Chain(op, context.scope.opset, (), Pads((), ()), Constant(0), source.dtype)
-    chain = replace(chain, shape=source.dims, inputs=inputs, outputs=outputs)
+    chain = replace(_bare(context, node, op), inputs=inputs, outputs=outputs)
     blocks = constant_integers(context, node.input(_BLOCK_SHAPE))
     if blocks is None:
         return _troubled(chain, "its block_shape is not known")
     rank = len(blocks)
     sizes = constant_integers(context, node.input(_IMAGE_SHAPE)) or (None,) * rank
-    strides, dilations = (_ints(attributes, n) or (1,) * rank for n in ("strides", "dilations"))
-    pads = _ints(attributes, "pads") or (0,) * 2 * rank
+    strides, dilations = (integers(attributes, n) or (1,) * rank for n in ("strides", "dilations"))
+    pads = integers(attributes, "pads") or (0,) * 2 * rank
     if {len(sizes), len(strides), len(dilations), len(pads) / 2} != {rank}:
         return _troubled(chain, f"its lists have lengths that do not fit {rank} image axes")
     return replace(
         chain,
         axes=tuple(Axis(*facts) for facts in zip(sizes, blocks, strides, dilations, strict=True)),
         padding=Pads(pads[:rank], pads[rank:]),
-        attributes=plain_attributes(attributes),
+        attributes=_plain_attributes(attributes),
     )
-
-
-_ZERO = Constant(0)
 
 
 class ChainReader:
@@ -187,86 +179,66 @@ class ChainReader:
 
         Raises ModelError where attributes have lengths or values that cannot be meant.
         """
-        refusals.check_wires(node, op)
-        source = context.type_of(node.inputs[0]) if node.inputs else Type()
         if reason := refusals.too_new(context.scope.opset):
-            return _unread(context, op, source, Unclear(reason, too_new=True))
+            return _unread(_bare(context, node, op), Unclear(reason, too_new=True))
+        refusals.check_node(node, op)
         if op.kind is Kind.PAD:
-            return _pad_chain(context, node, op, source)
+            return _pad_chain(context, node, op)
         if op.kind is Kind.FOLD:
-            return read_fold(context, node, op, source)
-        refusals.check_types(node)
+            return _read_fold(context, node, op)
         attributes = context.attributes(node)
-        first = _first_axis(op, attributes)
-        kernel = _ints(attributes, "kernel_shape") or _kernel_of_weight(context, node, op)
-        fill = _fill(context, node, op, attributes)
-        rank = len(kernel or ())
-        front = front_of(context, node, op, rank, first)
-        dynamic = pads_input(context, node, op, rank)
-        opset = context.scope.opset
-        weight, taken = weight_of(context, node, op), taken_by(context, node)
-        facts = (source, fill, front, dynamic, weight, taken)
-        key = (id(op), opset, tuple(attributes.items()), kernel, facts)
-        chain = self._known.get(key)
-        if chain is None:
-            bare = Chain(op, opset, (), Pads((), ()), fill, source.dtype)
-            chain = self._chain(node, bare, attributes, kernel, source)
-            refusals.check_weight(node, weight, kernel)
-            if op.kind is Kind.OTHER:
-                chain = replace(chain, attributes=plain_attributes(attributes))
-            elif not chain.trouble or chain.axes:
-                chain = replace(
-                    chain,
-                    shape=source.dims,
-                    weight=weight,
-                    attributes=plain_attributes(attributes),
-                    inputs=taken[0],
-                    outputs=taken[1],
-                    **front._asdict(),
-                    padding=dynamic or chain.padding,
-                )
-            self._known[key] = chain
-        return chain
+        kernel = integers(attributes, "kernel_shape") or _kernel_of_weight(context, node, op)
+        bare = _bare(context, node, op, _fill(context, node, op, attributes))
+        facts = {
+            **front_of(context, node, op, len(kernel), _first_axis(op, attributes))._asdict(),
+            "weight": _weight_of(context, node, op),
+            "padding": _pads_input(context, node, op, len(kernel)),
+        }
+        inputs, outputs = _taken_by(context, node)
+        key = (bare, id(op), tuple(attributes.items()), kernel, *facts.values(), inputs, outputs)
+        if key not in self._known:
+            facts |= {"inputs": inputs, "outputs": outputs}
+            self._known[key] = self._chain(node, bare, attributes, kernel, facts)
+        return self._known[key]
 
     def _chain(
         self,
         node: Node,
         chain: Chain,
         attributes: Mapping[str, Value],
-        kernel: tuple[int, ...] | None,
-        source: Type,
+        kernel: tuple[int, ...],
+        facts: Mapping[str, Any],
     ) -> Chain:
-        if what := refusals.missing_input(node, chain.op):
-            return _troubled(chain, f"it has no {what}")
-        if chain.op.why_left_alone:
-            return _troubled(chain, chain.op.why_left_alone)
-        if kernel is None:
-            return _troubled(chain, refusals.why_no_kernel(chain.op))
-        refusals.check_lengths(node, attributes, len(kernel), source)
-        first = _first_axis(chain.op, attributes)
-        axes = _axes(kernel, attributes, source, first)
+        op, rank = chain.op, len(kernel)
+        written = _plain_attributes(attributes)
+        if why := refusals.untouchable(node, op, kernel):
+            written = written if op.kind is Kind.OTHER else ()
+            return _troubled(replace(chain, attributes=written, shape=None), why)
+        shapes = {"input": chain.shape, "weight": facts["weight"].shape}
+        refusals.check_lengths(node, attributes, rank, shapes)
+        axes = _axes(kernel, attributes, chain)
         if wide := refusals.too_wide(axes):
-            return _troubled(chain, *wide)
-        padding, trouble = _padding(chain.op, attributes, len(kernel), self._prefer.ambiguous)
+            return _troubled(replace(chain, shape=None), *wide)
+        padding, trouble = _padding(op, attributes, rank, self._prefer)
         if lacking := refusals.unknown_to_onnx(attributes):
             padding = trouble = Unclear(lacking, illegal=True)
         return replace(
             chain,
+            **{**facts, "padding": facts["padding"] or padding},
             axes=axes,
-            padding=padding,
             ceil_mode=attributes.get("ceil_mode") == 1,
-            output_padding=_ints(attributes, "output_padding"),
-            output_shape=_ints(attributes, "output_shape")[-len(kernel) :],
-            read_as=self._reading(chain.op, attributes, is_clear=trouble is None),
+            output_padding=integers(attributes, "output_padding"),
+            output_shape=integers(attributes, "output_shape")[-rank:],
+            read_as=self._reading(op, attributes, is_clear=trouble is None),
             trouble=trouble,
+            attributes=written,
         )
 
     def _reading(
         self, op: Operator, attributes: Mapping[str, Value], *, is_clear: bool
     ) -> Preferences:
         """What of the preferences a node with these attributes is read by."""
-        written = attributes.get("auto_pad", "NOTSET")
-        says_both = written not in ("NOTSET", "") and "pads" in attributes
+        says_both = _auto_pad(attributes) and "pads" in attributes
         settled = self._prefer.ambiguous if op.auto_pad else "pads"
         legacy_split = self._prefer.legacy_split and op.kind is Kind.TRANSPOSED
         return Preferences(settled if says_both and is_clear else None, legacy_split)
@@ -276,46 +248,47 @@ def _first_axis(op: Operator, attributes: Mapping[str, Value]) -> int:
     return 1 if op.channels_last or attributes.get("channels_last") == 1 else 2
 
 
-def _pad_chain(context: Context, node: Node, op: Operator, source: Type) -> Chain:
+def _pad_chain(context: Context, node: Node, op: Operator) -> Chain:
     """A Pad node, with what reads it."""
-    step = read_pad(context, node, None if source.dims is None else len(source.dims))
-    inputs, outputs = taken_by(context, node)
+    bare = _bare(context, node, op)
+    step = read_pad(context, node, None if bare.shape is None else len(bare.shape))
+    inputs, outputs = _taken_by(context, node)
     read, pooled = node.inputs[0], feeds_max_pools(context, node, step)
     more = (
         (Mark.FEEDS_MAX_POOLS, pooled),
         (Mark.POOLS_READ_PAD, leads_to_pool(context, node.outputs[0])),
     )
     marks = marks_of(context, read, op) | {mark for mark, holds in more if holds}
-    return Chain(
-        *(op, context.scope.opset, (), Pads((), ()), step.fill),
-        source.dtype or value_type(context, node),
+    return replace(
+        bare,
+        fill=step.fill,
+        dtype=bare.dtype or context.type_of(node.input(PadInput.VALUE)).dtype,
         pad=step,
         trouble=step.unclear if step.unclear and step.unclear.illegal else None,
-        shape=source.dims,
         around=Around(
             nearest_pad(context, read, len(step.pads.begins)).pad,
-            at_least=lowest_cell(context, read) if pooled else None,
+            never_negative=pooled and never_negative(context, read),
             feeds_channels_last=feeds_channels_last(context, node),
             between=between(context, node, step) if context.document.quantises else None,
             marks=marks,
         ),
-        attributes=plain_attributes(context.attributes(node)),
+        attributes=_plain_attributes(context.attributes(node)),
         inputs=inputs,
         outputs=outputs,
     )
 
 
-def _unread(context: Context, op: Operator, source: Type, why: Unclear) -> Chain:
+def _unread(bare: Chain, why: Unclear) -> Chain:
     """An operator of which nothing is read but that it is there."""
-    step = PadStep(Pads((), ()), _ZERO, unclear=why) if op.kind is Kind.PAD else None
-    bare = Chain(op, context.scope.opset, (), why, _ZERO, source.dtype)
-    return replace(bare, pad=step, trouble=why, shape=source.dims)
+    step = PadStep(Pads((), ()), _ZERO, unclear=why) if bare.op.kind is Kind.PAD else None
+    return replace(bare, padding=why, pad=step, trouble=why)
 
 
 def out_of_reach(context: Context, op: Operator, reason: str) -> Chain:
     """An operator in a function that stays as it is, for this reason."""
-    said = f"it stands in a local function that is not written out where it is called: {reason}"
-    return _unread(context, op, Type(), Unclear(said, out_of_reach=True))
+    why = f"it stands in a local function that is not written out where it is called: {reason}"
+    bare = Chain(op, context.scope.opset, (), Pads((), ()), _ZERO)
+    return _unread(bare, Unclear(why, out_of_reach=True))
 
 
 def _troubled(chain: Chain, reason: str, hints: tuple[str, ...] = ()) -> Chain:
@@ -323,51 +296,50 @@ def _troubled(chain: Chain, reason: str, hints: tuple[str, ...] = ()) -> Chain:
     return replace(chain, padding=trouble, trouble=trouble)
 
 
-def _ints(attributes: Mapping[str, Value], name: str) -> tuple[int, ...]:
-    value = attributes.get(name)
-    return tuple(int(v) for v in value) if isinstance(value, tuple) else ()
-
-
-def _kernel_of_weight(context: Context, node: Node, op: Operator) -> tuple[int, ...] | None:
-    if op.weight is None or op.channels_last or len(node.inputs) <= op.weight:
-        return None
-    dims = context.type_of(node.inputs[op.weight]).dims
-    if dims is None or not all(isinstance(size, int) for size in dims[2:]) or len(dims) < 3:
-        return None
-    if any(isinstance(size, int) and size < 1 for size in dims[2:]):
-        raise ModelError(f"{describe(node)}: its weight has the shape {list(dims)}: no kernel")
-    return tuple(size for size in dims[2:] if isinstance(size, int))
+def _kernel_of_weight(context: Context, node: Node, op: Operator) -> tuple[int, ...]:
+    if op.weight is None or op.channels_last:
+        return ()
+    dims = (context.type_of(node.input(op.weight)).dims or ())[2:]
+    kernel = tuple(size for size in dims if isinstance(size, int))
+    if min(kernel, default=1) < 1:
+        raise ModelError(f"{refusals.describe(node)}: its weight has a kernel of {list(kernel)}")
+    return kernel if len(kernel) == len(dims) else ()
 
 
 def _axes(
-    kernel: tuple[int, ...], attributes: Mapping[str, Value], source: Type, first: int
+    kernel: tuple[int, ...], attributes: Mapping[str, Value], chain: Chain
 ) -> tuple[Axis, ...]:
-    rank = len(kernel)
-    ones = (1,) * rank
-    strides = _ints(attributes, "strides") or ones
-    dilations = _ints(attributes, "dilations") or ones
+    rank, first = len(kernel), _first_axis(chain.op, attributes)
+    strides = integers(attributes, "strides") or (1,) * rank
+    dilations = integers(attributes, "dilations") or (1,) * rank
     sizes: tuple[Size | None, ...] = (None,) * rank
-    if source.dims is not None:
-        sizes = source.dims[first : first + rank]
+    if chain.shape is not None:
+        sizes = chain.shape[first : first + rank]
     return tuple(Axis(*facts) for facts in zip(sizes, kernel, strides, dilations, strict=True))
 
 
-def _padding(
-    op: Operator, attributes: Mapping[str, Value], rank: int, prefer: Preference
-) -> tuple[Padding, Unclear | None]:
-    pads = _ints(attributes, "pads")
-    explicit = Pads(pads[:rank], pads[rank:]) if pads else Pads.zero(rank)
+def _auto_pad(attributes: Mapping[str, Value]) -> str:
+    """What auto_pad says, '' where that is nothing."""
     written = attributes.get("auto_pad", "NOTSET")
-    if not op.auto_pad or written in ("NOTSET", ""):
+    return "" if written == "NOTSET" else str(written)
+
+
+def _padding(
+    op: Operator, attributes: Mapping[str, Value], rank: int, prefer: Preferences
+) -> tuple[Padding, Unclear | None]:
+    pads = integers(attributes, "pads")
+    explicit = Pads(pads[:rank], pads[rank:]) if pads else Pads.zero(rank)
+    written = _auto_pad(attributes)
+    if not op.auto_pad or not written:
         return explicit, None
     if written not in AutoPad.__members__:
         known = "SAME_UPPER, SAME_LOWER, VALID or NOTSET"
         wrong = Unclear(f"auto_pad is '{written}', which ONNX does not have: {known}", illegal=True)
         return wrong, wrong
-    mode = AutoPad(str(written))
-    if "pads" not in attributes or prefer == "auto_pad":
+    mode = AutoPad(written)
+    if "pads" not in attributes or prefer.ambiguous == "auto_pad":
         return mode, None
-    if prefer == "pads":
+    if prefer.ambiguous == "pads":
         return explicit, None
     return mode, Unclear(
         f"auto_pad={mode} and pads={list(pads)} contradict each other, runtimes differ in which "
@@ -381,15 +353,9 @@ def _fill(context: Context, node: Node, op: Operator, attributes: Mapping[str, V
         return Implicit.LOWEST
     if op.kind is Kind.AVERAGE and attributes.get("count_include_pad") != 1:
         return Implicit.NOTHING
-    if op.zero_point is None or len(node.inputs) <= op.zero_point:
-        return _ZERO
-    name = node.inputs[op.zero_point]
-    if not name:
-        return _ZERO
-    value = context.constant(name)
-    dims = context.type_of(name).dims
-    if value is None:
-        return TensorValue(name) if dims in (None, (), (1,)) else Implicit.PER_CHANNEL
-    if value.size != 1:
-        return Implicit.PER_CHANNEL
-    return TensorValue(name, value.reshape(-1)[0].item())
+    name = "" if op.zero_point is None else node.input(op.zero_point)
+    value = context.constant(name) if name else None
+    if value is not None and value.size == 1:
+        return TensorValue(name, value.reshape(-1)[0].item())
+    is_scalar = value is None and context.type_of(name).dims in (None, (), (1,))
+    return (TensorValue(name) if is_scalar else Implicit.PER_CHANNEL) if name else _ZERO

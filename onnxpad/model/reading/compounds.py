@@ -10,31 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain as row
 from math import prod
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from onnxpad.errors import counted
-from onnxpad.geometry.cuts import cells_of_cut
-from onnxpad.geometry.size import Size, Symbol, lower_bound, show
+from onnxpad.geometry.cuts import FAR, cells_of_cut
+from onnxpad.geometry.size import Symbol, lower_bound, show
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.flat_numbers import any_integers
 from onnxpad.model.graph.model_inputs import is_model_input
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.crossing import LAYOUT, moved_pads, path_to
+from onnxpad.model.shapes.shape_rules import NodeFacts, slice_lists
 from onnxpad.padding.chain import Chain, Pads, PadStep, Unclear
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.fills import Constant, TensorValue
-from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, Operator, Since
+from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, Operator
 
 _Cells: TypeAlias = np.ndarray[Any, np.dtype[np.int64]]
-_LARGE = (10**6, 10**6 + 7)
-"""Two sizes beyond every number that a Slice may name here."""
-_MOST_SIZES = 512
+_Cut: TypeAlias = tuple[int, int, int]
+_MODES = ("edge", "reflect", "wrap")
+_WIDEST = 256
 _MOST_PARTS = 2**9
-_MOST_CELLS = 2**16
-_MOST_MOVED = 2**22
+_MOST_CELLS = 2**22
 _MOST_MOVES = 8
 _SHAPES = ("Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity")
 
@@ -60,15 +59,6 @@ def _compound(context: Context, node: Node, *reads: str) -> Chain:
     return replace(bare, shape=source.dims, reads=reads)
 
 
-class _Part(NamedTuple):
-    """Cells of a tensor along one axis: those of a Slice with these numbers, or all."""
-
-    numbers: tuple[int, int, int] | None = None
-
-    def cells(self, size: int) -> range | None:
-        return range(size) if self.numbers is None else cells_of_cut(size, *self.numbers)
-
-
 def _joined(context: Context, node: Node, before: dict[int, Chain]) -> Chain | None:
     """A Concat of cells of one tensor around the tensor itself, as a Pad of that tensor.
 
@@ -79,11 +69,31 @@ def _joined(context: Context, node: Node, before: dict[int, Chain]) -> Chain | N
     if not isinstance(axis, int) or not -rank <= axis < rank or len(node.inputs) > _MOST_PARTS:
         return None
     for source in dict.fromkeys(node.inputs):
-        parts = [_part(context, name, axis % rank, source) for name in node.inputs]
-        if any(part and part.numbers for part in parts) and None not in parts:
-            step = _as_pad(context, source, axis % rank, [part for part in parts if part])
+        cuts = [_cut(context, name, axis % rank, source) for name in node.inputs]
+        known = [cut for cut in cuts if cut is not None]
+        if len(known) == len(cuts) and any(cut != _WHOLE for cut in known):
+            step = _as_pad(context, source, axis % rank, known)
             return _with_inner(context, node, source, step, before) if step else None
     return None
+
+
+_WHOLE: _Cut = (0, FAR, 1)
+
+
+def _cut(context: Context, name: str, axis: int, source: str) -> _Cut | None:
+    """The cells of `source` along `axis` that a tensor is: start, end and step of a Slice."""
+    if name == source:
+        return _WHOLE
+    maker = context.scope.producers.get(name)
+    if maker is None or maker.op_type != "Slice" or maker.domain not in PLAIN_DOMAINS:
+        return None
+    lists = slice_lists(NodeFacts(context, maker))
+    numbers = [number for one in lists for number in one or () if isinstance(number, int)]
+    rank = len(context.type_of(source).dims or ())
+    if maker.inputs[0] != source or [len(one or ()) for one in lists] != [1] * len(numbers):
+        return None
+    start, end, sliced, step = numbers
+    return (start, end, step) if step and rank and sliced % rank == axis else None
 
 
 def _with_inner(
@@ -92,10 +102,8 @@ def _with_inner(
     scope = context.scope
     maker = scope.producers.get(source)
     inner = before.get(maker.key) if maker else None
-    slices = {name: one for name in node.inputs if (one := scope.producers.get(name))}
-    read = node.inputs.count(source) + sum(
-        one.inputs[0] == source for name, one in slices.items() if name != source
-    )
+    slices = {scope.producers[name].key for name in node.inputs if name != source}
+    read = node.inputs.count(source) + len(slices)
     if maker and inner and inner.pad and inner.pad.mode == step.mode:
         pads = list(zip(inner.pad.pads.sides, step.pads.sides, strict=True))
         if read == scope.uses.get(source) and not any(any(a) and any(b) for a, b in pads):
@@ -106,60 +114,24 @@ def _with_inner(
     return replace(_compound(context, node, source), pad=step)
 
 
-def _part(context: Context, name: str, axis: int, source: str) -> _Part | None:
-    """What of `source` a tensor is: that tensor itself, or a Slice of it along `axis`."""
-    if name == source:
-        return _Part()
-    maker = context.scope.producers.get(name)
-    if maker is None or maker.op_type != "Slice" or maker.domain not in PLAIN_DOMAINS:
-        return None
-    lists = _slice_lists(context, maker)
-    if maker.inputs[0] != source or any(one is None or len(one) != 1 for one in lists):
-        return None
-    start, end, sliced, step = (one[0] for one in lists if one)
-    rank = len(context.type_of(source).dims or ())
-    return _Part((start, end, step)) if step and rank and sliced % rank == axis else None
-
-
-def _slice_lists(context: Context, node: Node) -> list[tuple[int, ...] | None]:
-    """Starts, ends, axes and steps of a Slice; None for one that is not known."""
-    found: list[tuple[int, ...] | None] = []
-    usual = {"axes": (0,), "steps": (1,)}
-    for place, name in enumerate(("starts", "ends", "axes", "steps"), 1):
-        if context.scope.opset >= Since.SLICE_INPUTS:
-            is_written = bool(node.input(place))
-            value: Any = any_integers(context, node.input(place))
-        else:
-            value = context.attributes(node).get(name)
-            is_written = value is not None
-        found.append(value if is_written else usual.get(name))
-    return found
-
-
-def _as_pad(context: Context, source: str, axis: int, parts: Sequence[_Part]) -> PadStep | None:
+def _as_pad(context: Context, source: str, axis: int, cuts: Sequence[_Cut]) -> PadStep | None:
     """The Pad that writes the same cells; unclear where the axis may be too short for that."""
     dims = context.type_of(source).dims or ()
     size = dims[axis]
-    tried = (size,) if isinstance(size, int) else _LARGE
-    first = next(_modes_at(parts, tried[0]), None)
-    if first is None or any(first not in _modes_at(parts, n) for n in tried[1:]):
+    widest = max((abs(n) for cut in cuts for n in cut[:2] if abs(n) < _WIDEST), default=0)
+    large = 2 * widest + 2  # from here on the places of all cuts are apart
+    tried = (size,) if isinstance(size, int) else (large, large + 1)
+    pads = [pad for pad in _pads_at(cuts, tried[0]) if pad in _pads_at(cuts, tried[-1])]
+    if not pads:
         return None
-    mode, *sides = first
-    pads = [(0, 0)] * len(dims)
-    pads[axis] = (sides[0], sides[1])
-    unclear = None if isinstance(size, int) else _if_short(size, _least(parts, first), axis)
-    return PadStep(Pads.of(pads), Constant(0), mode, unclear)
-
-
-def _least(parts: Sequence[_Part], pad: tuple[str, int, int]) -> int:
-    """The size from which on the parts are this Pad: each up to where places cross is tried."""
-    places = [abs(place) for part in parts for place in (part.numbers or ())[:2]]
-    most = 2 * max((one for one in places if one < _LARGE[0] // 2), default=0) + 2
-    if most > _MOST_SIZES:
-        return most
-    others = (n for n in range(1, most + 1) if pad not in _modes_at(parts, n))
-    longest = 1 if pad[0] == "edge" else max(pad[1:])
-    return max(1 + max(others, default=0), longest)
+    mode, *sides = pads[0]
+    whole = [(0, 0)] * len(dims)
+    whole[axis] = (sides[0], sides[1])
+    unclear = None
+    if not isinstance(size, int):
+        short = [n for n in range(1, large) if pads[0] not in _pads_at(cuts, n)]
+        unclear = _if_short(size, max((n + 1 for n in short), default=1), axis)
+    return PadStep(Pads.of(whole), Constant(0), mode, unclear)
 
 
 def _if_short(size: Symbol | None, least: int, axis: int) -> Unclear | None:
@@ -168,169 +140,138 @@ def _if_short(size: Symbol | None, least: int, axis: int) -> Unclear | None:
         return None
     hints = (f"--dim '{size.root}=640'",) if size is not None and size.root else ()
     what = "a size that nothing in the model tells" if size is None else f"'{show(size)}' cells"
-    return Unclear(
-        f"axis {axis} has {what}, and below {counted(least, 'cell')} no Pad does the same", hints
-    )
+    return Unclear(f"axis {axis} has {what}, and below {least} cells no Pad does the same", hints)
 
 
-def _modes_at(parts: Sequence[_Part], size: int) -> Iterator[tuple[str, int, int]]:
+def _pads_at(cuts: Sequence[_Cut], size: int) -> list[tuple[str, int, int]]:
     """Mode, begin and end of each Pad that gives these cells of an axis."""
-    rows = [part.cells(size) for part in parts]
-    if None in rows or size < 1 or sum(len(row or ()) for row in rows) - size > _MOST_CELLS:
-        return
-    for middle in [place for place, row in enumerate(rows) if row == range(size)]:
-        before = [cell for row in rows[:middle] for cell in row or ()]
-        behind = [cell for row in rows[middle + 1 :] for cell in row or ()]
-        begin, end = len(before), len(behind)
-        left, right = range(-begin, 0), range(size, size + end)
-        modes = {
-            "edge": ([0] * begin, [size - 1] * end),
-            "reflect": ([-cell for cell in left], [2 * size - 2 - cell for cell in right]),
-            "wrap": ([cell % size for cell in left], [cell % size for cell in right]),
-        }
-        for mode, cells in modes.items():
-            if (before, behind) == cells and begin + end:
-                yield mode, begin, end
+    rows = [cells_of_cut(size, *cut) for cut in cuts]
+    cells = [cell for cut in rows for cell in cut or ()]
+    if None in rows or not 1 <= size <= len(cells) <= size + 2 * _MOST_PARTS:
+        return []
+    pads = []
+    for middle in [place for place, cut in enumerate(rows) if cut == range(size)]:
+        begin = sum(len(cut or ()) for cut in rows[:middle])
+        sides = begin, len(cells) - size - begin
+        modes = [one for one in _MODES if max(sides) < size or one != "reflect"]
+        pads += [(one, *sides) for one in modes if any(sides) and _is(one, sides, size, cells)]
+    return pads
+
+
+def _is(mode: Any, sides: tuple[int, int], size: int, cells: Sequence[int]) -> bool:  # noqa: ANN401
+    return np.array_equal(np.pad(np.arange(size), sides, mode), cells)
 
 
 def _context_of(context: Context, node: Node, chain: Chain) -> Iterator[tuple[int, Chain]]:
     """The Concat that puts an input of the model in front of what a convolution reads."""
-    path = path_to(context, node.inputs[0])
+    path, own = path_to(context, node.inputs[0]), effective_pads(chain)
     maker = context.scope.producers.get(path.source)
     if maker is None or maker.op_type != "Concat" or len(maker.inputs) != 2:
         return
     state, data = maker.inputs
-    dims, axis = context.type_of(state).dims, context.attributes(maker).get("axis")
-    if not is_model_input(context, state) or dims is None or not isinstance(axis, int):
+    dims, axis = context.type_of(state).dims or (), context.attributes(maker).get("axis")
+    if not is_model_input(context, state) or not isinstance(axis, int):
         return
     width = dims[axis] if -len(dims) <= axis < len(dims) else None
-    if not isinstance(width, int):
+    if not isinstance(width, int) or not isinstance(own, Pads):
         return
     sides = [(0, 0)] * len(dims)
     sides[axis] = (width, 0)
-    step = PadStep(Pads.of(sides), TensorValue(state), "context")
-    seen: Pads | None = step.pads
+    seen: Pads | None = Pads.of(sides)
     for one in path.nodes:
         if one.op_type != "Identity":
             seen = moved_pads(context, one, seen) if seen and one.op_type in LAYOUT else None
-    own = effective_pads(chain)
-    if seen is None or not isinstance(own, Pads):
-        return
-    pairs = zip(chain.inner(seen).begins, own.begins, chain.axes, strict=False)
-    if any(0 < cells < axis.span and not begin for cells, begin, axis in pairs):
+    begins = chain.inner(seen).begins if seen else ()
+    if any(
+        0 < cells < axis.span and not begin
+        for cells, begin, axis in zip(begins, own.begins, chain.axes, strict=False)
+    ):
+        step = PadStep(Pads.of(sides), TensorValue(state), "context")
         yield maker.key, replace(_compound(context, maker, data), pad=step)
 
 
 def _dilated(context: Context, node: Node, chain: Chain) -> Iterator[tuple[int, Chain]]:
     """A convolution over batches of every n-th cell, at the node that puts the cells back."""
-    pads = effective_pads(chain)
-    made = _fixed(context, node.outputs[0])
-    plain = all(axis.stride == 1 for axis in chain.axes) and isinstance(pads, Pads)
-    if not plain or not made or not isinstance(pads, Pads) or min(pads.flat, default=0) < 0:
+    pads, name, moves = effective_pads(chain), node.inputs[0], list[Node]()
+    batches, made = _fixed(context, name), _fixed(context, node.outputs[0])
+    if not isinstance(pads, Pads) or not batches or not 0 < prod(batches) <= _MOST_CELLS:
         return
-    found = _arranged(context, node)
-    last = found and _put_back(context, node, made, found)
-    if not found or last is None:
+    if any(axis.stride > 1 for axis in chain.axes) or min(pads.flat, default=0) < 0:
         return
-    block, sizes = found.block, (_fixed(context, found.source) or ())[2:]
+    while len(moves) < _MOST_MOVES and (maker := context.scope.producers.get(name)):
+        moves.insert(0, maker)
+        name = maker.input(0)
+        dims = _fixed(context, name)
+        if prod(dims) != prod(batches):
+            return
+        if len(dims) == len(batches) and dims[1] == batches[1] and dims[0] < batches[0]:
+            break
+    else:
+        return
+    block = tuple(size // part for size, part in zip(dims[2:], batches[2:], strict=True))
+    if dims != (dims[0], dims[1], *(n * part for n, part in zip(block, batches[2:], strict=True))):
+        return
+    if not np.array_equal(_moved(context, moves, dims), _batched(dims, block)):
+        return
+    if not made or (last := _last_move(context, node, made, block)) is None:
+        return
     axes = [
         axis._replace(size=size, dilation=axis.dilation * step)
-        for axis, size, step in zip(chain.axes, sizes, block, strict=True)
+        for axis, size, step in zip(chain.axes, dims[2:], block, strict=True)
     ]
     wider = Pads.of([(a * n, b * n) for (a, b), n in zip(pads.sides, block, strict=True)])
-    bare = _compound(context, last, found.source, *filter(None, node.inputs[1:]))
-    yield (
-        last.key,
-        replace(bare, axes=tuple(axes), padding=wider, attributes=chain.attributes),
-    )
+    bare = _compound(context, last, name, *filter(None, node.inputs[1:]))
+    yield last.key, replace(bare, axes=tuple(axes), padding=wider, attributes=chain.attributes)
 
 
-class _Arranged(NamedTuple):
-    """Cells of `source` in batches: each holds every cell of a `block` step from a first one on."""
-
-    source: str
-    block: tuple[int, ...]
-    firsts: tuple[tuple[int, ...], ...]
-
-    def whole(self, batches: _Cells) -> _Cells:
-        """What the batches are when each stands where its cells came from."""
-        count, sizes = len(batches) // prod(self.block), batches.shape[2:]
-        full = [size * step for size, step in zip(sizes, self.block, strict=True)]
-        found = np.zeros((count, batches.shape[1], *full), np.int64)
-        for batch, (image, *first) in zip(batches, self.firsts, strict=True):
-            steps = zip(first, full, self.block, strict=True)
-            places: Any = (image, slice(None), *(slice(*row) for row in steps))
-            found[places] = batch
-        return found
+def _batched(dims: Sequence[int], block: Sequence[int]) -> _Cells:
+    """The cells of a tensor in batches of every n-th cell, as SpaceToBatchND numbers them."""
+    count, channels, *sizes = dims
+    parts = list(row(*((size // step, step) for size, step in zip(sizes, block, strict=True))))
+    inner = range(2, 2 + len(parts), 2)
+    order = [*(axis + 1 for axis in inner), 0, 1, *inner]
+    cells = np.arange(prod(dims)).reshape(count, channels, *parts).transpose(order)
+    return cells.reshape(count * prod(block), channels, *parts[::2])
 
 
-def _arranged(context: Context, node: Node) -> _Arranged | None:
-    """How the cells that a convolution reads stand in a tensor further in front."""
-    name, moves = node.inputs[0], list[Node]()
-    batches = _fixed(context, name)
-    while batches and len(moves) < _MOST_MOVES:
-        maker = context.scope.producers.get(name)
-        if maker is None or not maker.inputs:
-            return None
-        moves.insert(0, maker)
-        name = maker.inputs[0]
-        dims = _fixed(context, name)
-        if dims is None or prod(dims) != prod(batches) or prod(dims) > _MOST_MOVED:
-            return None
-        if len(dims) != len(batches) or dims[1] != batches[1] or dims[0] >= batches[0]:
-            continue
-        cells: _Cells | None = np.arange(prod(dims)).reshape(dims)
-        for one in moves:
-            cells = None if cells is None else _moved(context, one, cells)
-        if cells is not None and cells.shape == batches:
-            return _arrangement(name, dims, cells)
-    return None
-
-
-def _arrangement(source: str, dims: tuple[int, ...], cells: _Cells) -> _Arranged | None:
-    block = tuple(size // part for size, part in zip(dims[2:], cells.shape[2:], strict=True))
-    places = np.unravel_index(cells.reshape(len(cells), -1)[:, 0], dims)
-    firsts = tuple((int(row[0]), *map(int, row[2:])) for row in zip(*places, strict=True))
-    fits = all(at < step for _, *first in firsts for at, step in zip(first, block, strict=True))
-    found = _Arranged(source, block, firsts)
-    if not fits or len(set(firsts)) < len(firsts) or len(cells) != dims[0] * prod(block):
-        return None
-    back = found.whole(cells)
-    return found if (back == np.arange(prod(dims)).reshape(dims)).all() else None
-
-
-def _put_back(context: Context, node: Node, made: tuple[int, ...], found: _Arranged) -> Node | None:
+def _last_move(
+    context: Context, node: Node, made: Sequence[int], block: Sequence[int]
+) -> Node | None:
     """The node that gives the cells of a convolution in the place of those that it read."""
-    if prod(made) > _MOST_MOVED:
+    count, channels, *sizes = made
+    whole = [size * step for size, step in zip(sizes, block, strict=True)]
+    dims = (count // prod(block), channels, *whole)
+    if count % prod(block) or prod(made) > _MOST_CELLS:
         return None
-    cells: _Cells | None = np.arange(prod(made)).reshape(made)
-    wanted = found.whole(np.arange(prod(made)).reshape(made))
+    wanted, moves = np.argsort(_batched(dims, block).reshape(-1)).reshape(dims), list[Node]()
     for _ in range(_MOST_MOVES):
         readers = context.readers(node.outputs[0])
-        if len(readers) != 1 or context.scope.uses.get(node.outputs[0]) != 1 or cells is None:
+        if len(readers) != 1 or context.scope.uses.get(node.outputs[0]) != 1:
             return None
         node = readers[0]
-        cells = _moved(context, node, cells)
-        if cells is not None and np.array_equal(cells, wanted):
+        moves.append(node)
+        if np.array_equal(_moved(context, moves, made), wanted):
             return node
     return None
 
 
-def _moved(context: Context, node: Node, cells: _Cells) -> _Cells | None:
-    """The cells behind a node that moves them and does nothing else; None for others."""
-    attributes, dims = context.attributes(node), _fixed(context, node.outputs[0])
-    if node.domain not in PLAIN_DOMAINS or dims is None or prod(dims) != cells.size:
-        return None
-    if node.op_type in _SHAPES:
-        return cells.reshape(dims)
-    if node.op_type == "Transpose":
-        order: Any = attributes.get("perm", tuple(reversed(range(cells.ndim))))
-        return cells.transpose(order)
-    return None
+def _moved(context: Context, moves: Sequence[Node], dims: Sequence[int]) -> Any:  # noqa: ANN401
+    """The numbered cells of a tensor behind nodes that move them; None where one does more."""
+    cells: Any = np.arange(prod(dims)).reshape(dims)
+    for node in moves:
+        written = _fixed(context, node.outputs[0])
+        if cells is None or node.domain not in PLAIN_DOMAINS or prod(written) != cells.size:
+            return None
+        if node.op_type == "Transpose":
+            order: Any = context.attributes(node).get("perm")
+            cells = cells.transpose(order)
+        else:
+            cells = cells.reshape(written) if node.op_type in _SHAPES else None
+    return cells
 
 
-def _fixed(context: Context, name: str) -> tuple[int, ...] | None:
-    """The sizes of a tensor, where all are numbers above 0."""
-    dims: Sequence[Size | None] = context.type_of(name).dims or (None,)
+def _fixed(context: Context, name: str) -> tuple[int, ...]:
+    """The sizes of a tensor, where all are numbers above 0; () elsewhere."""
+    dims = context.type_of(name).dims or (None,)
     sizes = tuple(size for size in dims if isinstance(size, int) and size > 0)
-    return sizes if len(sizes) == len(dims) else None
+    return sizes if len(sizes) == len(dims) else ()

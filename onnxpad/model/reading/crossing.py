@@ -191,7 +191,7 @@ def _converted(context: Context, node: Node, carried: _Carried) -> Array | Tenso
 
     None where a scale or a zero point may have several values: which cells have which is then lost.
     """
-    zero, ones = zero_fill(context, node), (1,) * len(carried.pads.begins)
+    zero, ones = zero_fill(context, node.input(2)), (1,) * len(carried.pads.begins)
     numbers = [context.type_of(name).dims for name in node.inputs[1:] if name]
     if is_in_blocks(context.attributes(node)) or any(one not in ((), (1,)) for one in numbers):
         return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from math import lcm
 from typing import NamedTuple
@@ -16,8 +16,6 @@ from onnxpad.padding.chain import Chain, Unclear
 from onnxpad.padding.effective_pads import rests_text
 from onnxpad.padding.operators import Kind
 
-_IMAGES = 64
-"""What images of networks are divided by where their strides do not say it."""
 _LARGEST = 1 << 12
 _MOST_SITES = 2_000
 _ROUNDS = 4
@@ -40,17 +38,16 @@ class Settling(NamedTuple):
 def settling_facts(survey: Survey) -> Settling | None:
     """Divisors of the dimensions that make the computed pads known.
 
-    The product of the strides up to them, where that settles all, then what the model's own
-    arithmetic divides by, and else what settles more of them. What is known of a dimension holds as
-    well. None where none helps, where there is nothing to help, and in models too large to be read
-    again.
+    The product of the strides up to them, or with what the model's own arithmetic divides by where
+    that settles more. What is known of a dimension holds as well. None where neither helps, and in
+    models too large to be read again.
     """
-    fewest = _count(survey)
+    fewest = len(_open_pads(survey))
     if not fewest or len(survey.sites_now()) > _MOST_SITES:
         return None
     best: Settling | None = None
     strides = max(map(_strides_to_open_pads, survey.contexts), default=1)
-    for factor in dict.fromkeys((1, _own_divisor(survey), _IMAGES)):
+    for factor in dict.fromkeys((1, _own_divisor(survey))):
         divisors: dict[str, int] = {}
         known: Survey | None = survey
         for _ in range(_ROUNDS):  # behind pads that are known then, other dimensions may be read
@@ -60,10 +57,11 @@ def settling_facts(survey: Survey) -> Settling | None:
                 break
             divisors |= dict.fromkeys(roots, lcm(strides, factor))
             known = with_facts(survey, strengthened(survey.facts, divisors))
-        if known is not None and _count(known) < fewest:
-            said = strengthened(survey.facts, divisors)
-            facts = tuple((root, SizeFact.read(root, told)) for root, told in said.items())
-            best, fewest = Settling(facts, known), _count(known)
+        left = fewest if known is None else len(_open_pads(known))
+        if known is not None and left < fewest:
+            stronger = strengthened(survey.facts, divisors).items()
+            facts = tuple((root, SizeFact.read(root, told)) for root, told in stronger)
+            best, fewest = Settling(facts, known), left
         if not fewest:
             break
     return best
@@ -94,31 +92,23 @@ def with_facts(survey: Survey, facts: Mapping[str, Told]) -> Survey | None:
 
 def hanging_on_sizes(chain: Chain) -> bool:
     """Whether pads of it are computed, from sizes alone."""
-    return any(_hanging(chain))
+    return any(one.of_sizes for one in _unclear(chain))
 
 
 def is_computed(chain: Chain) -> bool:
     """Whether pads of it are computed and not known."""
-    return any(_unclear(chain))
+    return bool(_unclear(chain))
 
 
-def _hanging(chain: Chain) -> Iterator[Unclear]:
-    return (one for one in _unclear(chain) if one.of_sizes)
+def _unclear(chain: Chain) -> list[Unclear]:
+    pads = (chain.pad.unclear if chain.pad else None, chain.padding)
+    return [one for one in pads if isinstance(one, Unclear)]
 
 
-def _unclear(chain: Chain) -> Iterator[Unclear]:
-    for one in (chain.pad.unclear if chain.pad else None, chain.padding):
-        if isinstance(one, Unclear):
-            yield one
-
-
-def _open_pads(survey: Survey) -> Iterator[Unclear]:
-    for site in survey.sites_now():
-        yield from _hanging(site.chain)
-
-
-def _count(survey: Survey) -> int:
-    return sum(1 for _ in _open_pads(survey))
+def _open_pads(survey: Survey) -> list[Unclear]:
+    """The computed pads that hang on sizes alone."""
+    chains = (site.chain for site in survey.sites_now())
+    return [one for chain in chains for one in _unclear(chain) if one.of_sizes]
 
 
 def _strides_to_open_pads(context: Context) -> int:

@@ -8,14 +8,15 @@ about onnxruntime's Pad fusion alone: it goes through all that its optimiser may
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
+from itertools import takewhile
 from typing import NamedTuple
 
-from onnxpad.geometry.budgets import IN_A_ROW
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.model_inputs import is_model_input
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.crossing import Path, data_position, path_to, seen_behind
-from onnxpad.model.reading.lowest_cells import lowest_cell
+from onnxpad.model.reading.never_negative import never_negative
 from onnxpad.model.reading.pads import is_pad, read_pad
 from onnxpad.model.reading.quantised import dequantised_input
 from onnxpad.padding.chain import (
@@ -38,6 +39,7 @@ _MAY_VANISH = frozenset(
     {"Identity", "Dropout", "Cast", "Transpose", "Expand", "Slice", "Mul", "Div", "Add", "Sub"}
 )
 """Operators that onnxruntime's optimiser removes or moves where they change nothing."""
+_MOVING = _MAY_VANISH | {"Pad"}
 
 
 class Front(NamedTuple):
@@ -73,7 +75,7 @@ def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: 
         marks |= {Mark.SHARES_PAD}
     around = Around(
         nearest.pad,
-        at_least=lowest_cell(context, name) if op.kind is Kind.MAX else None,
+        never_negative=op.kind is Kind.MAX and never_negative(context, name),
         dequantised=None if op.quantised else dequantised_input(context, node, spatial, whole),
         marks=marks,
     )
@@ -184,33 +186,35 @@ def nearest_pad(context: Context, name: str, rank: int) -> Nearest:
     Its axes are in the order of the tensor, `crossed` are operators between the two. It is unclear
     where it stands in another graph, or where a further Pad stands in front of it.
     """
-    order, crossed, nearest, shared = tuple(range(rank)), list[str](), None, False
-    for _ in range(IN_A_ROW):
-        maker = context.scope.producers.get(name)
-        if maker is None and nearest is None:
-            outside = _pad_behind(context, name, rank)
-            return Nearest(None if outside is None else replace(outside, unclear=ELSEWHERE))
-        if maker is not None and is_pad(maker):
-            step = read_pad(context, maker, rank or None)
-            if nearest is not None:
-                further = step.mode == "constant" and not nearest.unclear
-                return Nearest(replace(nearest, unclear=FURTHER) if further else nearest, shared)
-            shared |= context.scope.uses.get(name, 0) > 1
-            row, name = row_of_pads(context, name, rank), maker.inputs[0]
-            if row is not None and _pads_windows_alone(row.whole.pads):
-                step, name = row.whole, row.source
-            nearest = replace(_reordered(step, order), crossed=tuple(crossed))
-            continue
-        if maker is None or not _may_vanish(context, maker):
-            break
-        if maker.op_type == "Transpose":
-            perm = context.attributes(maker).get("perm", tuple(reversed(range(rank))))
+    producers = context.scope.producers
+    source, way = _past_vanishing(context, name)
+    step, maker = _pad_behind(context, source, rank or None), producers.get(source)
+    if step is None or maker is None:
+        return Nearest(None if step is None else replace(step, unclear=ELSEWHERE))
+    row, front = row_of_pads(context, source, rank), maker.inputs[0]
+    if row is not None and _pads_windows_alone(row.whole.pads):
+        step, front = row.whole, row.source
+    further = producers.get(_past_vanishing(context, front)[0])
+    if further is not None and is_pad(further) and not step.unclear:
+        adds = read_pad(context, further, None).mode == "constant"
+        step = replace(step, unclear=FURTHER) if adds else step
+    order = tuple(range(rank))
+    for node in way:
+        if node.op_type == "Transpose":
+            perm = context.attributes(node).get("perm", tuple(reversed(range(rank))))
             fits = isinstance(perm, tuple) and sorted(perm) == sorted(order)
             order = tuple(int(perm[axis]) for axis in order) if fits else ()  # type: ignore[index]
-        crossed.append(maker.op_type)
-        shared |= nearest is None and context.scope.uses.get(name, 0) > 1
-        name = maker.inputs[data_position(context, maker)]
-    return Nearest(nearest, shared)
+    read = (name, *(one.inputs[data_position(context, one)] for one in way))
+    is_shared = any(context.scope.uses.get(one, 0) > 1 for one in read)
+    crossed = tuple(node.op_type for node in way)
+    return Nearest(replace(_reordered(step, order), crossed=crossed), is_shared)
+
+
+def _past_vanishing(context: Context, name: str) -> tuple[str, list[Node]]:
+    """The tensor in front of operators that may vanish, and these, the nearest first."""
+    makers = context.makers(name, data_position)
+    way = list(takewhile(partial(_may_vanish, context), makers))
+    return way[-1].inputs[data_position(context, way[-1])] if way else name, way
 
 
 def _pads_windows_alone(pads: Pads) -> bool:
@@ -234,14 +238,14 @@ def _may_vanish(context: Context, node: Node) -> bool:
         return made is None or made == context.type_of(node.inputs[0]).dims
     if len(node.inputs) == len(("data", "number")) and node.op_type not in ("Dropout", "Cast"):
         return context.constant_tensor(node.inputs[1 - data_position(context, node)]) is not None
-    return bool(node.inputs and node.outputs)
+    return bool(node.inputs)
 
 
 def _others_lead_to_pools(context: Context, name: str, reader: Node) -> bool:
-    """Whether others than a reader of a tensor hand it on to a pool."""
+    """Whether others than a reader of a tensor may hand it on to a pool."""
     if context.scope.uses.get(name, 0) <= 1:
         return False
-    own = reader.op_type != "Conv" and _leads_to_pool(context, reader, name, _FAR)
+    own = reader.op_type != "Conv" and _leads_to_pool(context, reader, name)
     return _count_to_pools(context, name) > own
 
 
@@ -262,11 +266,9 @@ def _count_to_pools(context: Context, name: str, far: int = _FAR) -> int:
     return context.to_pools[name]
 
 
-def _leads_to_pool(context: Context, node: Node, name: str, far: int) -> bool:
+def _leads_to_pool(context: Context, node: Node, name: str, far: int = _FAR) -> bool:
     if node.op_type == "Conv":
         return name in node.inputs[1:2]
-    if node.op_type in POOLS:
-        return True
-    if not is_pad(node) and not (node.op_type in _MAY_VANISH and node.domain in PLAIN_DOMAINS):
-        return False
+    if node.op_type in POOLS or node.op_type not in _MOVING:
+        return node.op_type in POOLS
     return not far or any(_count_to_pools(context, one, far - 1) for one in node.outputs[:1])

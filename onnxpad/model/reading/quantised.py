@@ -10,7 +10,7 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Document
 from onnxpad.padding.chain import Between, Conversion, Dequantised, PadStep
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
-from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, AttributeValue, Since
+from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Since
 
 
 def is_in_blocks(attributes: dict[str, Value]) -> bool:
@@ -26,24 +26,20 @@ def quantises(document: Document) -> bool:
 
 def conversion_of(context: Context, node: Node) -> Conversion:
     """What it takes to write the node again."""
-    attributes: list[tuple[str, AttributeValue]] = []
-    for name, value in context.attributes(node).items():
-        if isinstance(value, int | float | str):
-            attributes.append((name, value))
+    attributes = context.attributes(node).items()
     return Conversion(
         node.inputs[0],
         context.type_of(node.inputs[0]).dtype,
         node.inputs[1],
         node.input(2),
-        tuple(attributes),
+        tuple((name, value) for name, value in attributes if not isinstance(value, tuple)),
         node.domain,
         node.op_type == "QuantizeLinear",
     )
 
 
-def zero_fill(context: Context, node: Node) -> Fill:
-    """The zero point as a number, a tensor or one value per channel."""
-    name = node.input(2)
+def zero_fill(context: Context, name: str) -> Fill:
+    """A zero point as a number, a tensor or one value per channel."""
     if not name:
         return Constant(0)
     value = context.constant(name)
@@ -88,7 +84,7 @@ def dequantised_input(
     if not fits_axis(context, maker, attributes, spatial, rank):
         return Dequantised(refusal=f"{what}, which has scales along an axis that is padded")
     dtype = context.type_of(maker.inputs[0]).dtype
-    zero = zero_fill(context, maker)
+    zero = zero_fill(context, maker.input(2))
     takes = dtype in _PAD_TAKES and scope.opset >= Since.PAD_INTEGERS
     dequantise = conversion_of(context, maker)
     before = scope.producers.get(maker.inputs[0])
@@ -157,7 +153,7 @@ def between(context: Context, node: Node, step: PadStep) -> Between | None:
 
 def _fill_between(context: Context, maker: Node, step: PadStep) -> int | None:
     """What the cells of a Pad hold quantised: the zero point for 0 and for those of the data."""
-    scale, zero = context.constant(maker.input(1)), zero_fill(context, maker)
+    scale, zero = context.constant(maker.input(1)), zero_fill(context, maker.input(2))
     if scale is None or scale.size != 1 or scale.dtype != np.float32:
         return None
     if not _LIMITS[0] < float(scale.reshape(())) < _LIMITS[1] or not isinstance(zero, Constant):

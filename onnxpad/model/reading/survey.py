@@ -12,7 +12,7 @@ from pathlib import Path
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError
-from onnxpad.model.graph.context import Context, seen_in
+from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.document import open_document
 from onnxpad.model.graph.nodes import Address, Node, NodeId
 from onnxpad.model.graph.scopes import Document, address_of
@@ -165,21 +165,13 @@ class Survey:
         self._read()
 
     def _move_to(self, model: ModelProto) -> None:
-        """Go on with an equal model: what was read holds for it, whose nodes are others."""
-        old = self._document
-        self._document = replace(
-            open_document(model, "it was asked about before"),
-            kept=old.kept,
-            written_out=old.written_out,
-            folded_cells=old.folded_cells,
-            quantises=old.quantises,
-            pools=old.pools,
-            prefer=old.prefer,
-        )
-        self._contexts = seen_in(self._document, self._contexts)
-        self._sites = {site.address.id: site for site in _sites(self._contexts)}
-        if self._compounds is not None:
-            self._compounds = None
+        """Go on with an equal model, whose functions are written out already."""
+        old, has_compounds = self._document, self._compounds is not None
+        read = open_document(model, "it was asked about before")
+        known = {"kept": old.kept, "written_out": old.written_out, "prefer": old.prefer}
+        self._document = replace(read, **known)  # type: ignore[arg-type]
+        self._read()
+        if has_compounds:
             self.compounds()
 
     def _forget_all(self) -> None:
@@ -196,7 +188,8 @@ class Survey:
             prefer=self._prefer,
             given=self._known_types(),
         )
-        self._sites = {site.address.id: site for site in _sites(self._contexts)}
+        chains = ((context, context.chains) for context in self._contexts)
+        self._sites = {site.address.id: site for site in _group(chains)}
         self._compounds = None
         self._order = {node_id: number for number, node_id in enumerate(self._sites)}
 
@@ -221,10 +214,6 @@ class Survey:
             known = found.setdefault(address, {})
             known |= {name: merge(known.get(name, UNKNOWN), kept) for name, kept in types.items()}
         return found
-
-
-def _sites(found: Iterable[Context]) -> Iterator[Site]:
-    return _group((context, context.chains) for context in found)
 
 
 def _group(found: Iterable[tuple[Context, Mapping[int, Chain]]]) -> Iterator[Site]:

@@ -13,15 +13,17 @@ from math import prod
 import numpy as np
 
 from onnxpad.geometry.cuts import FAR, cells_of_cut
-from onnxpad.geometry.linear import Linear, added, at_least, linear_of, minus, size_of
+from onnxpad.geometry.linear import Linear, added, linear_of, minus, never_below, size_of
 from onnxpad.geometry.size import Size, Symbol, floor_divide, lower_bound, residue, times
-from onnxpad.model.graph.attributes import Value
+from onnxpad.model.graph.attributes import Value, integers
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import any_floats
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.open_cells import sizes_of
 from onnxpad.model.graph.types import Type, dtype_name
 from onnxpad.padding.plain_operators import ARITHMETIC, CELL_BY_CELL, COMPARISONS
+
+Sizes = tuple[Size | None, ...]
 
 
 class NodeFacts:
@@ -41,15 +43,21 @@ class NodeFacts:
 
     def floats(self, position: int) -> tuple[float, ...] | None:
         """Constant numbers of floating point at an input, or None."""
-        if len(self._node.inputs) <= position:
-            return None
-        return any_floats(self._context, self._node.inputs[position])
+        return any_floats(self._context, self._node.input(position))
 
-    def sizes(self, position: int) -> tuple[Size | None, ...] | None:
+    def is_given(self, attribute: str, position: int) -> bool:
+        """Whether the node has an attribute, or the input that took its place."""
+        return attribute in self.attributes() or self._node.input(position) != ""
+
+    def listed(self, attribute: str, position: int) -> Sizes | None:
+        """Integers of an attribute, or at the input that took its place; None where not known."""
+        written = self.attributes().get(attribute)
+        return tuple(map(int, written)) if isinstance(written, tuple) else self.sizes(position)
+
+    def sizes(self, position: int) -> Sizes | None:
         """Integers at an input as far as they are known; None where not even their number is."""
-        if len(self._node.inputs) <= position or not self._node.inputs[position]:
-            return None
-        value = self._context.value(self._node.inputs[position])
+        name = self._node.input(position)
+        value = self._context.value(name) if name else None
         return None if value is None or value.ndim > 1 else sizes_of(value)
 
 
@@ -177,47 +185,30 @@ _EXACT = 2**24
 
 
 def _resize(inputs: Sequence[Type], facts: NodeFacts) -> Type:
-    """Resize-10 has its scales at input 1, later versions at input 2."""
+    """Sizes of Resize and of the older Upsample, where the scales are constant."""
     dtype, dims = inputs[0]
     if dims is None:
         return Type(dtype)
-    unknown = Type(dtype, (None,) * len(dims))
-    scales = scales_of("Resize", len(inputs), facts)
-    attributes = facts.attributes()
-    if not scales or attributes.get("coordinate_transformation_mode") == "tf_crop_and_resize":
-        return unknown
-    axes = attributes.get("axes", tuple(range(len(dims))))
-    if not isinstance(axes, tuple) or len(axes) != len(scales):
-        return unknown
-    return Type(dtype, _scaled(dims, tuple(int(axis) for axis in axes), scales))
-
-
-def _upsample(inputs: Sequence[Type], facts: NodeFacts) -> Type:
-    """Upsample-7 has its scales as an attribute, later ones at input 1."""
-    dtype, dims = inputs[0]
-    if dims is None:
-        return Type(dtype)
-    scales = scales_of("Upsample", len(inputs), facts)
-    if not scales or len(scales) != len(dims):
+    scales, attributes = scales_of(len(inputs), facts), facts.attributes()
+    crops = attributes.get("coordinate_transformation_mode") == "tf_crop_and_resize"
+    axes = integers(attributes, "axes") or tuple(range(len(dims)))
+    if not scales or crops or len(axes) != len(scales):
         return Type(dtype, (None,) * len(dims))
-    return Type(dtype, _scaled(dims, tuple(range(len(dims))), scales))
-
-
-def scales_of(op_type: str, inputs: int, facts: NodeFacts) -> tuple[float, ...] | None:
-    """The scales of a node with this many inputs, where they are constant; () where it has none."""
-    written = facts.attributes().get("scales")
-    if isinstance(written, tuple):
-        return tuple(map(float, written))
-    return facts.floats(2 if op_type == "Resize" and inputs > 2 else 1)
-
-
-def _scaled(
-    dims: tuple[Size | None, ...], axes: tuple[int, ...], scales: Sequence[float]
-) -> tuple[Size | None, ...]:
     sizes = list(dims)
     for axis, scale in zip(axes, scales, strict=True):
         sizes[axis] = scaled_size(sizes[axis], scale)
-    return tuple(sizes)
+    return Type(dtype, tuple(sizes))
+
+
+def scales_of(inputs: int, facts: NodeFacts) -> tuple[float, ...] | None:
+    """The scales of a node with this many inputs, where they are constant; () where it has none.
+
+    Upsample-7 has them as an attribute, later ones and Resize-10 at input 1, Resize-11 at input 2.
+    """
+    written = facts.attributes().get("scales")
+    if isinstance(written, tuple):
+        return tuple(map(float, written))
+    return facts.floats(2 if inputs > 2 else 1)
 
 
 def scaled_size(size: Size | None, scale: float) -> Size | None:
@@ -237,48 +228,34 @@ def scaled_size(size: Size | None, scale: float) -> Size | None:
     return floor_divide(size, exact.denominator) if exact.numerator == 1 else None
 
 
-RESIZE_RULES: dict[str, ShapeRule] = {"Resize": _resize, "Upsample": _upsample}
-
-
 def _slice(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     """Sizes behind a Slice with constant places; an axis whose size they do not settle is open."""
     dtype, dims = inputs[0]
     if dims is None:
         return Type(dtype)
-    starts, ends = _list(facts, "starts", 1), _list(facts, "ends", 2)
-    axes = _known(_list(facts, "axes", 3)) if _is_given(facts, "axes", 3, len(inputs)) else ()
-    if axes is None or (starts is None and not axes):
-        return Type(dtype, (None,) * len(dims))
-    count = len(axes or starts or ())
-    axes, steps = axes or tuple(range(count)), _list(facts, "steps", 4)
-    if steps is None:
-        steps = (None if len(inputs) > _STEPS else 1,) * count
-    unknown = (None,) * count
     sizes = list(dims)
-    for axis, *cut in zip(axes, starts or unknown, ends or unknown, steps, strict=True):
-        sizes[axis] = _cut(sizes[axis], *cut)
+    starts, ends, axes, steps = slice_lists(facts)
+    if axes is None or None in axes:
+        return Type(dtype, (None,) * len(dims))
+    unknown = (None,) * len(axes)
+    for axis, *cut in zip(axes, starts or unknown, ends or unknown, steps or unknown, strict=True):
+        sizes[axis] = _cut(sizes[axis], *cut)  # type: ignore[index]
     return Type(dtype, tuple(sizes))
 
 
-def slice_bounds(facts: NodeFacts) -> tuple[tuple[int, ...] | None, tuple[int, ...] | None]:
-    """Starts and ends of a Slice where they are constant."""
-    return _known(_list(facts, "starts", 1)), _known(_list(facts, "ends", 2))
+def slice_lists(facts: NodeFacts) -> tuple[Sizes | None, ...]:
+    """Starts, ends, axes and steps of a Slice, None for a list that is not known.
 
-
-def _is_given(facts: NodeFacts, attribute: str, position: int, count: int) -> bool:
-    return attribute in facts.attributes() or count > position
-
-
-def _known(listed: Sizes | None) -> tuple[int, ...] | None:
-    numbers = tuple(number for number in listed or () if isinstance(number, int))
-    return numbers if listed is not None and len(numbers) == len(listed) else None
-
-
-def _list(facts: NodeFacts, attribute: str, position: int) -> Sizes | None:
-    written = facts.attributes().get(attribute)
-    if isinstance(written, tuple):
-        return tuple(int(value) for value in written)
-    return facts.sizes(position)
+    All axes from the first on are cut where none are listed, by steps of 1 where no steps are.
+    """
+    starts, ends = facts.listed("starts", 1), facts.listed("ends", 2)
+    axes: Sizes | None = None if starts is None else tuple(range(len(starts)))
+    if facts.is_given("axes", 3):
+        axes = facts.listed("axes", 3)
+    steps: Sizes | None = (1,) * len(axes or ())
+    if facts.is_given("steps", 4):
+        steps = facts.listed("steps", 4)
+    return starts, ends, axes, steps
 
 
 def _cut(size: Size | None, start: Size | None, end: Size | None, step: Size | None) -> Size | None:
@@ -293,27 +270,18 @@ def _cut(size: Size | None, start: Size | None, end: Size | None, step: Size | N
     first = _place(size, start)
     last = linear_of(size) if isinstance(end, int) and end >= FAR else _place(size, end)
     between = None if first is None or last is None else minus(last, first)
-    least = None if between is None else at_least(between)
-    return size_of(between) if between is not None and least is not None and least > 0 else None
+    return None if between is None or not never_below(between, 1) else size_of(between)
 
 
 def _place(size: Size, place: Size) -> Linear | None:
     """Where a cut lies within an axis, None where it may lie outside."""
     if isinstance(place, int) and place < 0:
         found = added(linear_of(size), linear_of(place))
-        return found if found is not None and _never_below_zero(found) else None
-    rest = minus(linear_of(size), linear_of(place))
-    inside = rest is not None and _never_below_zero(rest) and _never_below_zero(linear_of(place))
-    return linear_of(place) if inside else None
-
-
-def _never_below_zero(one: Linear) -> bool:
-    least = at_least(one)
-    return least is not None and least >= 0
-
-
-Sizes = tuple[Size | None, ...]
-_STEPS = 4
+        return found if found is not None and never_below(found, 0) else None
+    cut = linear_of(place)
+    rest = minus(linear_of(size), cut)
+    inside = rest is not None and never_below(rest, 0) and never_below(cut, 0)
+    return cut if inside else None
 
 
 def _expand(inputs: Sequence[Type], facts: NodeFacts) -> Type:
@@ -417,9 +385,10 @@ CUT_RULES: dict[str, ShapeRule] = {
     "Reshape": _reshape,
     "Split": _split,
     "ConstantOfShape": _constant_of_shape,
+    **dict.fromkeys(("Resize", "Upsample"), _resize),
 }
 
-PLAIN_RULES = RULES | CUT_RULES | RESIZE_RULES
+PLAIN_RULES = RULES | CUT_RULES
 """Rules of every operator of ONNX that has one here."""
 
 

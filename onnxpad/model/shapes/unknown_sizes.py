@@ -1,4 +1,4 @@
-"""Which open sizes keep what a model computes from being a number, and where a size gets lost."""
+"""Which open sizes keep what a model computes from being a number."""
 
 from __future__ import annotations
 
@@ -46,27 +46,6 @@ def _roots(parts: Sequence[tuple[str, int, Size | None]]) -> Iterator[tuple[str,
     for axis, one in inner or sizes:
         assert one.root is not None  # noqa: S101  filtered
         yield one.root, replace(one.stated, is_batch=one.stated.is_batch and not axis)
-
-
-def lost_at(context: Context, name: str, axis: int) -> str:
-    """Where a size of a tensor stops being known: an operator, or an input without a shape."""
-    seen = set[tuple[str, str]]()
-    while (context.scope.id, name) not in seen:
-        seen.add((context.scope.id, name))
-        inside = _maker_of(context, name)
-        if inside is None:
-            return f"input '{name}', which has no shape,"
-        maker = inside.scope.producers[name]
-        open_ones = [read for read in maker.inputs[:1] if not _tells(inside, read, axis)]
-        if not open_ones:
-            return f"{maker.op_type} '{maker.name or name}'"
-        context, name = inside, open_ones[0]
-    return ""
-
-
-def _tells(context: Context, name: str, axis: int) -> bool:
-    dims = context.type_of(name).dims
-    return dims is not None and (len(dims) <= axis or dims[axis] is not None)
 
 
 def _which(size: Size | None) -> str:

@@ -30,7 +30,6 @@ from onnxpad.runtimes.conditions.plain_facts import CALLS, UNSHAPED
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.installed import OnInstalled
 from onnxpad.runtimes.judge import judge_plain
-from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
 
 MAX_ROUNDS = 4
 _OLDEST = 7
@@ -43,19 +42,18 @@ Progress = Callable[[str, int, int], None]
 
 @reported(
     *("note", "unmeasured", "installed", "plans", "no_way", "cost", "opening"),
-    *("elsewhere as onnxruntime", "granted", "prepared"),
+    *("granted", "prepared"),
 )
 class Fitted(NamedTuple):
     """What was done for a target: `plans` that were carried out, and nodes with `no_way`.
 
-    `cost` is what the work of the whole model grew by, `opening` what a user can add to the
-    request for those without a way. `elsewhere` are nodes that the target takes as they are
-    now, and onnxruntime, which ran them before, computes wrongly or refuses. `granted` are nodes
-    of which nothing is known, where the user takes that for granted. `unmeasured` says
-    what is not known of the release that was asked for, `installed` what installed ones do
-    otherwise; `note` is both in words. `whole` is what was done to the model as a whole,
-    `prepared` that and what could not be done. Of `judged` nodes the target takes `taken` as they
-    are now. `open_sizes` are those of the model's inputs, each of which counts as 64 in `cost`.
+    `cost` is what the work of the whole model grew by, `opening` what a user can add to the request
+    for those without a way. `granted` are nodes of which nothing is known, where the user takes
+    that for granted. `unmeasured` says what is not known of the release that was asked for,
+    `installed` what installed ones do otherwise; `note` is both in words. `whole` is what was done
+    to the model as a whole, `prepared` that and what could not be done. Of `judged` nodes the
+    target takes `taken` as they are now. `open_sizes` are those of the model's inputs, each of
+    which counts as 64 in `cost`.
     """
 
     plans: tuple[NodeVerdict, ...]
@@ -63,7 +61,6 @@ class Fitted(NamedTuple):
     changes: tuple[Change, ...]
     cost: Cost
     opening: Opening = Opening()
-    elsewhere: tuple[NodeVerdict, ...] = ()
     granted: tuple[NodeVerdict, ...] = ()
     unmeasured: str = ""
     installed: tuple[OnInstalled, ...] = ()
@@ -139,7 +136,7 @@ def fit(
 class _Fit:
     """One model on its way: `_whole` names what was done to all of it, `_kept` what was not.
 
-    `_plans` are the first ways of nodes, `_changes` those of passes.
+    `_plans` are the ways of nodes, `_changes` those of passes.
     """
 
     def __init__(
@@ -178,7 +175,7 @@ class _Fit:
         main = session.contexts[0]
         sizes = (size for name in main.scope.input_places for size in main.type_of(name).dims or ())
         return Fitted(
-            tuple(one for one in self._plans.values() if isinstance(one.way, PassPlan)),
+            tuple(self._plans.values()),
             final,
             tuple(self._changes),
             work_of(session.contexts) - before,
@@ -194,26 +191,18 @@ class _Fit:
     def _writes(self, left: Sequence[NodeVerdict]) -> bool:
         """Whether carrying out the plans of nodes changes something."""
         planned = [(one, one.way) for one in left if isinstance(one.way, PassPlan)]
-        self._plans |= {key: one for one in left if (key := (one.node, one.op)) not in self._plans}
-        # What else reads a Pad shows in the whole model alone, and is onnxruntime's business.
-        for alone in (False, True):
-            groups: dict[tuple[tuple[str, ...], bool], list[NodeId]] = {}
-            for one, way in planned:
-                groups.setdefault((way.passes, alone or way.alone), []).append(one.node.id)
-            changes: list[Change] = []
-            for (names, is_alone), ids in sorted(groups.items()):
-                sites = list(self._session.sites_at(ids))
-                units = [Unit.around(site.context, site.node) for site in sites]
-                check = RuntimeCheck(self._judge.target if is_alone else None)
-                passes = [find_pass(name) for name in names]
-                changes += carry_out(self._session, units, passes, check)
-            if changes:
-                for one, way in planned:
-                    gone = replace(way, alone=alone or way.alone)
-                    self._plans[one.node, one.op] = one._replace(way=gone)
-                self._changes += changes
-                return True
-        return False
+        groups: dict[tuple[str, ...], list[NodeId]] = {}
+        for one, way in planned:
+            groups.setdefault(way.passes, []).append(one.node.id)
+        changes: list[Change] = []
+        for names, ids in sorted(groups.items()):
+            sites = list(self._session.sites_at(ids))
+            units = [Unit.around(site.context, site.node) for site in sites]
+            changes += carry_out(self._session, units, [find_pass(name) for name in names])
+        self._changes += changes
+        if changes:
+            self._plans |= {(one.node, one.op): one for one, _ in planned}
+        return bool(changes)
 
     def _prepare(self) -> None:
         """Before any search: what costs nothing, where it is in the way of any node."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,10 +13,8 @@ from onnxpad.model.graph.nodes import Address, Node, NodeId
 from onnxpad.model.graph.scopes import Scope, address_of
 from onnxpad.model.reading.by_the_text import objection
 from onnxpad.model.reading.survey import Site, Survey
-from onnxpad.model.shapes.unknown_sizes import lost_at
 from onnxpad.padding.chain import Chain
 from onnxpad.padding.forms import Form, forms_of
-from onnxpad.padding.operators import PLAIN_DOMAINS, operator
 from onnxpad.rewriting.for_target.plain_facts import (
     judged_plain,
     name_of,
@@ -30,15 +28,11 @@ from onnxpad.runtimes.installed import OnInstalled, otherwise_installed
 from onnxpad.runtimes.judge import (
     Judgement,
     checks_the_text,
-    failing,
     judge,
     judge_illegal,
-    judge_lacking,
     judge_plain,
     judge_undefined,
-    newly_failing,
 )
-from onnxpad.runtimes.onnxruntime.runtime_check import reference
 from onnxpad.runtimes.targets import Target, find_target
 
 if TYPE_CHECKING:
@@ -171,7 +165,7 @@ def judged(
     """The same nodes with what the target does with them, and none of the ways around that."""
     for site in survey.sites_now():
         if selected(site.address):
-            yield site.address, site.chain.op.title, _located(site, judge), site
+            yield site.address, site.chain.op.title, judge.site(site), site
     seen: set[tuple[Address, str]] = set()
     for scope, node, op, judgement in _plain(survey, judge):
         address = address_of(scope, node)
@@ -181,8 +175,8 @@ def judged(
 
 
 def _plain(survey: Survey, judge: Judge) -> Iterator[tuple[Scope, Node, str, Judgement]]:
-    """What else there is to say: of Concats that pad, plain facts, and operators that it lacks."""
-    target, document = judge.target, survey.document
+    """What else there is to say: of Concats that pad, plain facts, and unknown operators."""
+    target = judge.target
     for context, node, name in written_padding(survey):
         yield context.scope, node, "Concat", judge_plain(target, name, context.scope.opset)
     for site in survey.compounds():
@@ -192,26 +186,9 @@ def _plain(survey: Survey, judge: Judge) -> Iterator[tuple[Scope, Node, str, Jud
             yield scope, site.node, "Concat", judgement
     for context, node, name, judgement in plain_facts(survey, target, judge.live):
         yield context.scope, node, name, judgement
-    for scope, node in undefined_operators(document):
+    for scope, node in undefined_operators(survey.document):
         if undefined := judge_undefined(target, title_of(node), scope.opset):
             yield scope, node, title_of(node), undefined
-    for scope in document.scopes.values():
-        kinds = {one.op_type for one in scope.nodes if one.domain in PLAIN_DOMAINS}
-        plain = (one for one in kinds if operator("", one) is None)
-        lacking = {one: judge_lacking(target, one, scope.opset) for one in plain}
-        for node in scope.ordered() if any(lacking.values()) else ():
-            if (lacks := lacking.get(node.op_type)) and document.function(node) is None:
-                yield scope, node, title_of(node), lacks
-
-
-def _located(site: Site, judge: Judge) -> Judgement:
-    """What the target does with a node; with what loses the batch, where that is all."""
-    judgement = judge.site(site)
-    batch = judgement.open_batch
-    if batch is None or batch.name or not site.node.inputs:
-        return judgement
-    batch = replace(batch, lost=lost_at(site.context, site.node.inputs[0], 0))
-    return replace(judgement, open_batch=batch, reason=batch.told(judge.target.name))
 
 
 def on_installed(survey: Survey, judge: Judge, selected: Selected) -> Iterator[OnInstalled]:
@@ -227,22 +204,3 @@ def on_installed(survey: Survey, judge: Judge, selected: Selected) -> Iterator[O
             )
             if there != here:
                 yield installed.doing(there)
-
-
-def harmed_in_onnxruntime(
-    session: EditSession, given: Mapping[NodeId, Chain], target: Target
-) -> Iterator[NodeVerdict]:
-    """Nodes that onnxruntime does not run as they are now, and ran as they were `given`.
-
-    None where it is the target itself.
-    """
-    onnxruntime = reference()
-    if not session.script or onnxruntime.name in {o.runtime for o in (target, *target.parts)}:
-        return
-    judge = Judge(onnxruntime)
-    for site in session.sites_now():
-        earlier = given.get(site.address.id)
-        if site.chain == earlier or not failing(onnxruntime, site.chain):
-            continue
-        if earlier is None or newly_failing(onnxruntime, earlier, site.chain):
-            yield NodeVerdict(site.address, site.chain.op.title, judge.site(site))

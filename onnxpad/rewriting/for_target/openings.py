@@ -35,10 +35,9 @@ def opening(survey: Survey, judged: Sequence[NodeVerdict], trying: Try) -> Openi
     without = [one for one in judged if isinstance(one.way, NoWay)]
     stuck = {one.node for one in without}
     hopeful = {one.node for one in without if _may_hang_on_sizes(one)}
-    batches = {batch.name for one in without for batch in one.open_batches if one.node in hopeful}
     best = Opening(len(stuck), granted=sum(one.waits_for_knowledge for one in without))
     known = list[DimFacts]()
-    for facts in _candidates(survey, hopeful, batches) if hopeful else ():
+    for facts in _candidates(survey, hopeful) if hopeful else ():
         if not facts or facts in known:
             continue
         known.append(facts)
@@ -63,13 +62,8 @@ def _may_hang_on_sizes(verdict: NodeVerdict) -> bool:
     return not (verdict.brought_by or judgement.is_blanket or is_untested)
 
 
-def _candidates(
-    survey: Survey, nodes: Collection[Address], asked: Collection[str]
-) -> Iterator[DimFacts]:
-    """Facts about dimensions, those that say least first.
-
-    Batches that are asked for; what the padding hangs on as well; every batch; numbers.
-    """
+def _candidates(survey: Survey, nodes: Collection[Address]) -> Iterator[DimFacts]:
+    """Facts about dimensions: what the padding hangs on; batches of 1; both; numbers."""
     main = survey.contexts[0]
     chains = [site.chain for site in survey.sites_now() if site.address in nodes]
     pads = [effective_pads(chain) for chain in chains]
@@ -88,8 +82,7 @@ def _candidates(
         if isinstance(size, Symbol) and size.root and size.root not in rests
         if size.divisor == 1 and not size.offset
     }
-    first: DimFacts = {name: 1 for name in batch if name in asked}
-    yield from (first, first | rests, batch | rests)
+    yield from (rests, batch, batch | rests)
     numbers: DimFacts = {}
     for axis, size in (pair for shape in shapes for pair in enumerate(shape)):
         if isinstance(size, Symbol) and size.root and (axis or size.root in batch):

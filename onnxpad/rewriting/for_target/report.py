@@ -13,7 +13,6 @@ from onnxpad.padding.effective_pads import facts_text
 from onnxpad.padding.operators import operator
 from onnxpad.reports import plain, reported
 from onnxpad.rewriting.costs import Cost
-from onnxpad.runtimes.conditions.rows import OpenBatch
 from onnxpad.runtimes.judge import Judgement
 
 
@@ -32,14 +31,12 @@ class Obstacle:
 class PassPlan:
     """Passes, one after the other, and what they add to the work of the model.
 
-    `alone` marks what the target runs right, and not onnxruntime with its optimisations. `whole` is
-    what is done to the model as a whole before: 'opset 17 instead of 19'. With it there may be no
-    pass.
+    `whole` is what is done to the model as a whole before: 'opset 17 instead of 19'. With it there
+    may be no pass.
     """
 
     passes: tuple[str, ...]
     cost: Cost
-    alone: bool = False
     whole: tuple[str, ...] = ()
 
     @property
@@ -127,16 +124,6 @@ class NodeVerdict(NamedTuple):
     def with_sizes(self) -> dict[str, Any] | None:
         """What to say of dimensions so that there is a way, and the passes of that way."""
         return {"dims": dict(self.facts), "passes": list(self.then)} if self.facts else None
-
-    @property
-    def open_batches(self) -> tuple[OpenBatch, ...]:
-        """The batch where its size alone is in the way, of the node or of what is nearest to it."""
-        if self.judgement.answer.is_open:
-            return tuple(filter(None, (self.judgement.open_batch,)))
-        if not self.waits_for_knowledge or not isinstance(self.way, NoWay):
-            return ()
-        batches = [one.judgement.open_batch for one in self.way.remaining]
-        return () if None in batches else tuple(batch for batch in batches if batch)
 
     @property
     def waits_for_knowledge(self) -> bool:

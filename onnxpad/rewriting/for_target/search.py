@@ -24,7 +24,6 @@ from onnxpad.rewriting.for_target.judge import Judge
 from onnxpad.rewriting.for_target.report import NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.passes import Pass, all_passes
 from onnxpad.rewriting.pipeline import Change, inserted_by, run, would_change
-from onnxpad.runtimes.onnxruntime.runtime_check import RuntimeCheck
 
 FREE = (
     *("absorb-pad", "written-defaults", "plain-transpose", "floor-pool", "auto-pads", "all-axes"),
@@ -80,14 +79,12 @@ class Unit(NamedTuple):
         return near | self.readers if Form.PAD_NODE in rule.removes else near
 
 
-def carry_out(
-    session: EditSession, units: Sequence[Unit], passes: Sequence[Pass], check: RuntimeCheck
-) -> list[Change]:
+def carry_out(session: EditSession, units: Sequence[Unit], passes: Sequence[Pass]) -> list[Change]:
     """Run passes, one after the other, on these units and on what became of them."""
     changes: list[Change] = []
     for rule in passes:
         ids = inserted_by(changes).union(*(unit.reached(rule) for unit in units))
-        changes += run(session, [rule], lambda node, ids=ids: node.id in ids, check=check).changes  # type: ignore[misc]
+        changes += run(session, [rule], lambda node, ids=ids: node.id in ids).changes  # type: ignore[misc]
     return changes
 
 
@@ -120,27 +117,17 @@ class Planner:
         return name not in self._exclude
 
     def plan(self, context: Context, node: Node) -> PassPlan | NoWay:
-        """What to do with a node that the target does not take.
-
-        A way that onnxruntime runs as well, else one for the target alone.
-        """
+        """What to do with a node that the target does not take."""
         part = excerpt(context, node)
         key = part.fingerprint
         if key not in self._ways:
             # A table is asked twice; runs of a runtime take longer, and some do not end.
             usual = [one for one in self._passes if self.judge.live or one.name not in LAST]
-            way = self._way(part, usual)
-            again = isinstance(way, NoWay) and len(usual) < len(self._passes)
-            self._ways[key] = self._way(part, self._passes) if again else way
+            way = _Search(part, self.judge, usual).way()
+            if isinstance(way, NoWay) and len(usual) < len(self._passes):
+                way = _Search(part, self.judge, self._passes).way()
+            self._ways[key] = way
         return self._ways[key]
-
-    def _way(self, part: Excerpt, passes: Sequence[Pass]) -> PassPlan | NoWay:
-        check = RuntimeCheck()
-        way = _Search(part, self.judge, passes, check).way()
-        if isinstance(way, NoWay) and check.held_back:
-            alone = _Search(part, self.judge, passes, RuntimeCheck(self.judge.target)).way()
-            return replace(alone, alone=True) if isinstance(alone, PassPlan) else way
-        return way
 
 
 class _Candidate(NamedTuple):
@@ -161,10 +148,8 @@ class _Candidate(NamedTuple):
 
 
 class _Search:
-    def __init__(
-        self, part: Excerpt, judge: Judge, passes: Sequence[Pass], check: RuntimeCheck
-    ) -> None:
-        self._part, self._judge, self._passes, self._check = part, judge, passes, check
+    def __init__(self, part: Excerpt, judge: Judge, passes: Sequence[Pass]) -> None:
+        self._part, self._judge, self._passes = part, judge, passes
         self._session = part.opened()
         self._unit = Unit.of("", part.focus, part.readers, part.fronts)
         # What was wrong with its neighbours before is not this node's business.
@@ -207,12 +192,12 @@ class _Search:
                 names = frozenset((*before.names, rule.name))
                 sites = before.session.sites_at(self._reached(before, rule))
                 if names in seen or not any(
-                    would_change(before.session, rule, site, self._check) for site in sites
+                    would_change(before.session, rule, site) for site in sites
                 ):
                     continue
                 seen.add(names)
                 passes, session = (*before.passes, rule), self._session.fork()
-                changes = carry_out(session, [self._unit], passes, self._check)
+                changes = carry_out(session, [self._unit], passes)
                 yield self._candidate(passes, session, inserted_by(changes))
 
     def _reached(self, before: _Candidate, rule: Pass) -> frozenset[NodeId]:

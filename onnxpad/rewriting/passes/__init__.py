@@ -181,4 +181,4 @@ def _way(whole: Pass, name: str) -> Pass:
     )
 
 
-_PASSES = _Passes(__name__, "pass", _pass_in, "--pass")
+_PASSES = _Passes(__name__, "pass", _pass_in)

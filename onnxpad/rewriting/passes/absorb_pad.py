@@ -123,7 +123,7 @@ def _never_wins(chain: Chain, step: PadStep) -> bool:
     """Whether a maximum over data and the Pad's cells is one of the data."""
     if chain.fill is not Implicit.LOWEST or not isinstance(step.fill, Constant):
         return False
-    return chain.around.at_least is not None and step.fill.value <= chain.around.at_least
+    return chain.around.never_negative and step.fill.value <= 0
 
 
 def _same_fill(chain: Chain, step: PadStep) -> bool:

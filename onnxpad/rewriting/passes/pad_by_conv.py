@@ -70,10 +70,10 @@ def _may_be_zero(chain: Chain, step: PadStep) -> bool:
 
     A value above 0 may not become 0.
     """
-    value, least = number_of(step.fill), chain.around.at_least
+    value = number_of(step.fill)
     if value is None or not value < 0:
         return value == 0
-    return least is not None and least >= 0 and feeds_max_pools(chain)
+    return chain.around.never_negative and feeds_max_pools(chain)
 
 
 def _channels(chain: Chain, sides: _Sides) -> int:

@@ -94,8 +94,7 @@ def _zero(chain: Chain) -> Sequence[PassResult]:
     if not isinstance(fill, Constant) or not fill.value < 0:
         refuse("its value is not known to be below 0")
     require_max_pools(chain)
-    least = chain.around.at_least
-    require(least is not None and least >= 0, "its data may be below 0")
+    require(chain.around.never_negative, "its data may be below 0")
     require(chain.opset >= Since.PAD_INPUTS, "before opset 11 its value is an attribute")
     return [_with_value(chain, None)]
 

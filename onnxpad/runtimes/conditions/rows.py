@@ -79,29 +79,10 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenBatch:
-    """The batch is not known, where a runtime takes only 1.
-
-    `name` is what `--dim` calls it, '' where no dimension of the model is it; `lost` then says
-    behind what it is not known.
-    """
-
-    name: str = ""
-    lost: str = ""
-
-    def told(self, runtime: str) -> str:
-        """The question, with the option that settles it where there is one."""
-        behind = f"not known behind {self.lost}" if self.lost else "open"
-        add = f". Add --dim '{self.name}=1'" if self.name else ""
-        return f"batch size is {behind}; {runtime} supports only batch 1 here{add}"
-
-
-@dataclass(frozen=True, slots=True)
 class Condition:
     """A question about a chain. `holds` answers None where it hangs on what is not known.
 
     `negation` says the opposite of `text`, `cure` what a user can do to the model about it.
-    `asks` says of a chain for which it is open what is not known.
     `of_opset` marks questions about the opset of the model, `of_sizes` those about sizes that the
     file leaves open: what is done about them is done to the whole model.
     `of_windows` marks those about how many windows there are: what gets these wrong gives another
@@ -112,7 +93,6 @@ class Condition:
     holds: Callable[[Chain], bool | None]
     negation: str = ""
     cure: str = ""
-    asks: Callable[[Chain], OpenBatch] | None = None
     of_opset: bool = False
     of_sizes: bool = False
     of_windows: bool = False
@@ -158,7 +138,7 @@ class Row:
     conditions alone would not tell a user what is wrong, `does` what the runtime does where its
     answer does not say it well, `unshown` why no small model of one operator shows it. `since` and
     `until` are the first and the last release in which it was seen to hold, '' where no end is
-    known; `gone` is the next one behind `until` where that was run and the row no longer held.
+    known.
     """
 
     operators: tuple[str, ...]
@@ -169,7 +149,6 @@ class Row:
     does: str = ""
     since: str = ""
     until: str = ""
-    gone: str = ""
     unshown: str = ""
 
     @property
@@ -182,11 +161,6 @@ class Row:
     def why(self) -> str:
         """The reason for a user: what the row says, or its conditions."""
         return self.says or self._conditions
-
-    def open_question(self, chain: Chain) -> OpenBatch | None:
-        """What is not known of the model, where there is a word for it."""
-        asking = (one for one in self.when if one.asks is not None and one.holds(chain) is None)
-        return next((one.asks(chain) for one in asking if one.asks is not None), None)
 
     @property
     def _conditions(self) -> str:

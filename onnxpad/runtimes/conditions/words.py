@@ -19,12 +19,11 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from onnxpad.errors import RequestError, nearest
-from onnxpad.geometry.size import Symbol
 from onnxpad.padding.chain import AutoPad, Chain, Mark, Pads, PadStep, is_same
-from onnxpad.padding.element_types import mixed_types
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import (
     mirrors_beyond,
+    mixed_types,
     outer_axes,
     pools_padding_alone,
     reaches_kernel,
@@ -33,7 +32,7 @@ from onnxpad.padding.forms import (
 from onnxpad.padding.operators import Kind, PadInput, Since
 from onnxpad.padding.possible_sizes import at_possible_sizes
 from onnxpad.runtimes.conditions import windows as w
-from onnxpad.runtimes.conditions.rows import Condition, OpenBatch
+from onnxpad.runtimes.conditions.rows import Condition
 
 Term: TypeAlias = str | tuple[Literal["not"], str] | tuple[str, int]
 """A word, a word that must not hold, or a word with its number."""
@@ -216,11 +215,6 @@ def _batch(chain: Chain) -> bool | None:
     return size != 1 if isinstance(size, int) else None
 
 
-def _open_batch(chain: Chain) -> OpenBatch:
-    size = chain.shape[0] if chain.shape else None
-    return OpenBatch(size.root if isinstance(size, Symbol) and size.name == size.root else "")
-
-
 def _is_infinite(step: PadStep) -> bool:
     is_number = step.mode == "constant" and isinstance(step.fill, Constant)
     return is_number and isinstance(step.fill, Constant) and not isfinite(step.fill.value)
@@ -323,7 +317,7 @@ _TESTS: Mapping[str, Test] = {
         c.op.quantised and isinstance(c.weight.scales, int) and c.weight.scales > 1
     ),
     "dequantised": lambda c: c.around.dequantised is not None,
-    "never_negative": lambda c: c.around.at_least is not None and c.around.at_least >= 0,
+    "never_negative": lambda c: c.around.never_negative,
     "behind_pad": lambda c: c.pad is not None and c.op.kind is not Kind.PAD,
     "reflect": _has_mode("reflect"),
     "edge": _has_mode("edge"),
@@ -393,7 +387,6 @@ _MORE: Mapping[str, Mapping[str, Any]] = {
     "last_window_dropped": {"of_windows": True},
     "batch_above_1": {
         "cure": "export the model with a batch of 1, and run it once for each sample",
-        "asks": _open_batch,
     },
     "open_sizes": {
         "cure": "give the model's inputs fixed sizes",

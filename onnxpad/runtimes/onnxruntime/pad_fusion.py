@@ -81,8 +81,8 @@ def _of_pool(chain: Chain, pads: Pads, step: PadStep) -> tuple[Way, ...]:
         return ()
     inner = replace(chain, axes=axes_in_front(chain, pads))
     same = same_windows_when_padded(inner, pads, own)
-    never_negative = chain.around.at_least is not None and chain.around.at_least >= 0
-    harmless = 0 in lowest(chain.dtype) or (never_negative and windows_hold_data(chain, own + pads))
+    is_full = windows_hold_data(chain, own + pads)
+    harmless = 0 in lowest(chain.dtype) or (chain.around.never_negative and is_full)
     found = ((Way.WINDOW, chain.ceil_mode and not same), (Way.VALUE, chain.is_max and not harmless))
     return tuple(way for way, holds in found if holds)
 

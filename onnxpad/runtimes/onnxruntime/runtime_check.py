@@ -1,16 +1,10 @@
-"""The check of every rewrite: does the runtime that it is for still run the node right?
+"""The check of every rewrite: does onnxruntime still run the node right?
 
 Asked once for every rewrite, by the pipeline and by retargeting: what the runtime computed right
-before, it must compute right after, and what it computed wrongly it must still load. Without a
-target the runtime is onnxruntime. A new Pad in front of a pool is spelled so that no release of it
-fuses the two (auto_pad=VALID on the pool); where its Pad fusion may harm what is written all the
-same, that is held back, which is a Skip. For releases up to 1.20 count_include_pad is written
-where an average behind a Pad gives up its auto_pad.
-
-With a target, what both run right comes first, as onnxruntime is what validates the model. For a
-node with no such way, the rows of the target alone decide, and the report says what onnxruntime
-makes of it. What onnxruntime does not load even without its optimisations is written for no
-target: the rows of all targets were measured with models that it loads.
+before, it must compute right after, and what it computed wrongly it must still load. A new Pad in
+front of a pool is spelled so that no release of it fuses the two (auto_pad=VALID on the pool);
+where its Pad fusion may harm what is written all the same, that is a Skip. For releases up to 1.20
+count_include_pad is written where an average behind a Pad gives up its auto_pad.
 """
 
 from __future__ import annotations
@@ -18,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import NamedTuple
 
 from onnxpad.padding.chain import (
     FURTHER,
@@ -60,56 +53,15 @@ def reference() -> Target:
     return replace(found, name="onnxruntime", history=found.rows)
 
 
-class Choice(NamedTuple):
-    """What is written of a pass's ways, or why nothing is.
-
-    `held_back` says whether onnxruntime's Pad fusion kept one of them from being written as it is.
-    """
-
-    result: PassResult
-    held_back: bool
-
-
-class RuntimeCheck:
-    """Chooses what is written of a pass's ways: for onnxruntime, or for the target `alone`.
-
-    `held_back` says whether any choice that was asked for so far held a way back.
-    """
-
-    def __init__(self, alone: Target | None = None) -> None:
-        self.alone = alone
-        self.held_back = False
-
-    def first_that_runs(self, before: Chain, ways: Iterable[PassResult]) -> Choice:
-        """The first of `ways` that is run right, spelled so that it is; or why none is."""
-        held: list[Chain | Expansion] = []
-        return Choice(self._first(before, ways, held), bool(held))
-
-    def _first(
-        self, before: Chain, ways: Iterable[PassResult], held: list[Chain | Expansion]
-    ) -> PassResult:
-        """The same; into `held` goes what the fusion keeps from being written as it is.
-
-        Where the target runs no way, what onnxruntime runs: another pass may go on from there.
-        """
-        safe: Chain | Expansion | None = None
-        refusal: Skip | None = None
-        for way in ways:
-            found = spelled(before, way)
-            if not isinstance(way, Skip) and found != way and _loads(before, way):
-                held.append(way)
-            if isinstance(found, Skip):
-                if found is way and refusal is None and safe is None:
-                    return way
-                refusal = _both(refusal, found, way)
-            elif self.alone is None or _runs(self.alone, before, found):
-                return found
-            else:
-                safe = safe or found
-        for way in held:
-            if self.alone is not None and _runs(self.alone, before, way):
-                return way
-        return safe or refusal or Skip("")
+def first_that_runs(before: Chain, ways: Iterable[PassResult]) -> PassResult:
+    """The first of a pass's ways that is run right, spelled so that it is; or why none is."""
+    refusal: Skip | None = None
+    for way in ways:
+        checked = spelled(before, way)
+        if not isinstance(checked, Skip) or (checked is way and refusal is None):
+            return checked
+        refusal = _both(refusal, checked, way)
+    return refusal or Skip("")
 
 
 def _both(first: Skip | None, found: Skip, way: PassResult) -> Skip:
@@ -118,24 +70,6 @@ def _both(first: Skip | None, found: Skip, way: PassResult) -> Skip:
         return first or found
     reason = "; ".join(filter(None, (first.reason, found.reason)))
     return replace(first, reason=reason, hints=first.hints or found.hints)
-
-
-def _runs(target: Target, before: Chain, after: Chain | Expansion) -> bool:
-    """Whether the target runs what it ran before, by its rows."""
-    return not any(newly_failing(target, before, one) for one in _operators(before, after))
-
-
-def _loads(before: Chain, after: Chain | Expansion) -> bool:
-    """Whether onnxruntime loads what it loaded before, its optimisations apart."""
-    return not any(_kernel_refusal(before, one) for one in _operators(before, after))
-
-
-def _operators(before: Chain, after: Chain | Expansion) -> Iterator[Chain]:
-    """Every operator that a rewrite changes something for, as it would be."""
-    if isinstance(after, Chain):
-        yield after if before.op.kind is Kind.PAD else _placed(before, after)
-    elif before.op.kind is not Kind.PAD:
-        yield from (written for _, written in _windows(before, after))
 
 
 def spelled(before: Chain, after: PassResult) -> PassResult:
@@ -383,7 +317,7 @@ def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
     # Windows of such pools are wider than what the Pad adds.
     wide = Mark.FEEDS_MAX_POOLS in around.marks
     further = around.nearest is not None
-    if wide and around.at_least is not None and around.at_least >= 0 and not further:
+    if wide and around.never_negative and not further:
         return after
     last = after.steps[after.results[0].step]
     if isinstance(last, Step):

@@ -2,7 +2,7 @@
 
 Idea: a runtime is asked, not modelled. An adapter is a file in `adapters/` with `run(model,
 inputs, outputs)`, which runs in the runtime's own Python, without onnxpad.
-Way of a call: `headers` reads what an adapter says of itself; `places` finds its packages in
+Way of a call: `headers` reads the TOML file beside an adapter; `places` finds its packages in
 this Python or another one; `runner` makes a Runner of both, or of a user's file, command or
 callable; its first `run` starts `serving` in a process of its own through `server`. `cache` keeps
 answers on disk.

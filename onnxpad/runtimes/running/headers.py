@@ -1,7 +1,6 @@
-"""What adapters say of themselves, read from the first comment of each, without running it.
+"""What is known of adapters without running them: a TOML file beside each.
 
-The comment is inline script metadata (PEP 723): `dependencies`, and a table `[tool.onnxpad]` with
-
+dependencies: what is installed for it.
 title: the runtime's name.
 release: distributions that have the runtime; the version of the installed one is its release.
 module: what Python imports of it.
@@ -19,16 +18,13 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ADAPTERS = Path(__file__).parent / "adapters"
-_MARKS = {".py": "#", ".mjs": "//"}
-_BLOCK = r"(?m)^{0} /// script$\s(?P<content>(^{0}(| .*)$\s)+)^{0} ///$\s"
-"""The expression of PEP 723, with the mark of a comment."""
 
 
 class Header(NamedTuple):
-    """How one target is started. `file` is the adapter; the other fields stand in its comment."""
+    """How one target is started. `file` is the adapter; the others stand in the file beside it."""
 
     target: str
     file: Path
@@ -56,40 +52,23 @@ class Header(NamedTuple):
         """The command that installs what it needs."""
         return f"{'npm' if self.is_javascript else 'pip'} install {shlex.join(self.dependencies)}"
 
-    @property
-    def code(self) -> str:
-        """The adapter's text without the comment."""
-        pattern = _BLOCK.format(_MARKS[self.file.suffix])
-        return re.sub(pattern, "", self.file.read_text("utf-8"), count=1)
-
 
 def headers_of(target: str) -> tuple[Header, ...]:
     """The adapters of a target, by its name without release; those for Python first."""
-    return _all_headers().get(target, ())
+    return tuple(header for header in _all_headers() if header.target == target)
 
 
 def read_headers(file: Path) -> Iterator[Header]:
     """A header for each target of one adapter."""
-    mark = _MARKS[file.suffix]
-    block = re.search(_BLOCK.format(mark), file.read_text("utf-8"))
-    assert block is not None, f"{file.name} has no header"  # noqa: S101 - a test reads all
-    lines = (line.removeprefix(mark).removeprefix(" ") for line in block["content"].splitlines())
-    script = tomllib.loads("\n".join(lines))
-    shared = script["tool"]["onnxpad"] | {"dependencies": script["dependencies"]}
-    targets = shared.pop("targets")
-    for target, own in targets.items():
-        variables = {name: value for name, value in own.items() if name.isupper()}
-        words = shared | {name: value for name, value in own.items() if name not in variables}
-        lists = ("dependencies", "release", "programs")
-        words |= {name: tuple(words[name]) for name in lists if name in words}
+    shared = tomllib.loads(file.with_suffix(".toml").read_text("utf-8"))
+    for target, own in shared.pop("targets").items():
+        words: dict[str, Any] = shared | own
+        words |= {name: tuple(one) for name, one in words.items() if isinstance(one, list)}
+        variables = {name: words.pop(name) for name in own if name.isupper()}
         yield Header(target, file, variables=variables, **words)
 
 
 @cache
-def _all_headers() -> Mapping[str, tuple[Header, ...]]:
-    found: dict[str, tuple[Header, ...]] = {}
-    for suffix in _MARKS:
-        for file in sorted(ADAPTERS.glob(f"*{suffix}")):
-            for header in read_headers(file):
-                found[header.target] = (*found.get(header.target, ()), header)
-    return found
+def _all_headers() -> tuple[Header, ...]:
+    files = (file for suffix in ("py", "mjs") for file in sorted(ADAPTERS.glob(f"*.{suffix}")))
+    return tuple(header for file in files for header in read_headers(file))

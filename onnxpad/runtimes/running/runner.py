@@ -243,8 +243,8 @@ def runner_for(target: str, live: Live) -> Runner:
     headers = headers_of(target)
     if not headers:
         raise RequestError(
-            f"{target} is a table of rules here, and nothing starts it from Python: name a runtime "
-            f"of your own, such as {_EXAMPLE}, or leave --live out"
+            f"{target} is a table of rules here, which inspect and rewrite read without --live, "
+            f"and nothing starts it from Python: name a runtime of your own, such as {_EXAMPLE}"
         )
     folder = Path.cwd() if isinstance(live, bool) else Path(live)
     has_node = (folder / "node_modules").is_dir()

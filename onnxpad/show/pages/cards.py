@@ -11,8 +11,6 @@ from onnxpad.padding.chain import Chain
 from onnxpad.show.document import Card, Picture, Section
 from onnxpad.show.pages.drawings import Drawing, drawing_of, sentence
 from onnxpad.show.pages.figures import legend, window_figure
-from onnxpad.show.pages.page import CARDS
-from onnxpad.show.wording import visible
 
 _FAILING = ("refused", "wrong", "off-device")
 
@@ -33,14 +31,10 @@ class Changed(NamedTuple):
 
 
 class _Looks(NamedTuple):
-    """What nodes on one card share: `pictures` say when it was so, how it pads, and what is drawn.
+    """What nodes on one card share: its title, and pictures with the words above each."""
 
-    rank: cards with the lowest come first.
-    """
-
-    rank: int
     title: str
-    pictures: tuple[tuple[str, str, Drawing | None], ...]
+    pictures: tuple[tuple[str, Drawing | None], ...]
     is_wrong: bool = False
 
 
@@ -55,15 +49,13 @@ def state_of(inspection: Inspection) -> str:
 
 def window_cards(found: Inspection) -> Iterator[Card]:
     """A card for all nodes whose windows look alike; those that go wrong first."""
-    worth = {one.node for one in found.findings}
     wrong = {one.node for one in found.findings if one.kind in _FAILING}
     nodes = []
     for node, chain in zip(found.nodes, found.chains, strict=False):
         if is_worth_a_row(node):
-            drawing, rank = drawing_of(with_far_pad(chain)), (node.node not in worth) + 1
-            fails = node.node in wrong
-            looks = _Looks(rank * (not fails), drawing.op, (("", "", drawing),), fails)
-            nodes.append((node.node, looks))
+            drawing = drawing_of(with_far_pad(chain))
+            nodes.append((node.node, _Looks(drawing.op, (("", drawing),), node.node in wrong)))
+    nodes.sort(key=lambda one: not one[1].is_wrong)
     return _cards("drawing", nodes)
 
 
@@ -81,28 +73,26 @@ def changes_section(
 
 
 def _of_change(one: Changed) -> _Looks:
-    """First come those of which other cells are read."""
     before, after = (None if c is None else drawing_of(c) for c in (one.before, one.after))
-    title, was, is_now = f"{one.by}: {one.op}", visible(one.was), visible(one.is_now)
+    title = f"{one.by}: {one.op}"
     if before is not None and before == after:
-        return _Looks(1, title, (("before and after", f"{was} is now {is_now}", before),))
-    return _Looks(0, title, (("before", was, before), ("after", is_now, after)))
+        return _Looks(title, ((f"before and after: {one.was} is now {one.is_now}", before),))
+    return _Looks(title, ((f"before: {one.was}", before), (f"after: {one.is_now}", after)))
 
 
 def _cards(kind: str, nodes: Iterable[tuple[str, _Looks]]) -> Iterator[Card]:
     alike: dict[_Looks, list[str]] = {}
     for node, looks in nodes:
-        alike.setdefault(looks, []).append(visible(node))
-    ordered = sorted(alike.items(), key=lambda one: one[0].rank)
-    for number, (looks, names) in enumerate(ordered[: CARDS + 1], 1):
-        anchor, pictures, texts, drawn = f"{kind}-{number}", [], [], []
-        for when, said, drawing in looks.pictures:
-            svg = window_figure(drawing, title=when, anchor=anchor) if drawing else ""
-            pictures.append(Picture(svg, f"{when}: {said}" if when else ""))
-            if drawing:
-                texts.append(f"{when.capitalize()}: {sentence(drawing)}".removeprefix(": "))
-                drawn.append(drawing)
+        alike.setdefault(looks, []).append(node)
+    for number, (looks, names) in enumerate(alike.items(), 1):
+        anchor, drawn = f"{kind}-{number}", [one for _, one in looks.pictures if one]
+        pictures = tuple(
+            Picture(window_figure(one, title=said, anchor=anchor) if one else "", said)
+            for said, one in looks.pictures
+        )
         if kind == "change" or pictures[0].svg:
-            title, text = f"{looks.title} {few(names, 1)}", visible(" ".join(texts))
-            signs = legend(*drawn)
-            yield Card(anchor, title, text, tuple(pictures), signs, tuple(names), looks.is_wrong)
+            whens = (said.partition(":")[0].capitalize() for said, one in looks.pictures if one)
+            told = zip(whens, map(sentence, drawn), strict=True)
+            text = " ".join(f"{when}: {said}".removeprefix(": ") for when, said in told)
+            title, signs = f"{looks.title} {few(names, 1)}", legend(*drawn)
+            yield Card(anchor, title, text, pictures, signs, tuple(names), looks.is_wrong)

@@ -18,81 +18,78 @@ _LONGEST_LABEL = 14
 
 
 class Frame(NamedTuple):
-    """Cells that `by` adds at the begin and the end of each axis; negative numbers cut cells off.
+    """Cells that `by` adds or cuts off; `holds` says what they hold: '0', 'reflect' ..."""
 
-    `holds` says what they hold: '0', 'the lowest value', 'reflect' ...
+    by: str
+    holds: str
+
+
+class DrawnAxis(NamedTuple):
+    """One axis of a tensor, with the windows over it.
+
+    label: what to call its size where that is not the number of cells.
+    kernel: taps of a window; 0 where no window is drawn.
+    pads: what each frame adds at the begin and the end; negative numbers cut cells off.
     """
 
-    begins: tuple[int, ...]
-    ends: tuple[int, ...]
-    holds: str
-    by: str
-
-    @property
-    def is_cut(self) -> bool:
-        """Whether it cuts off cells somewhere."""
-        return any(side < 0 for side in self.begins + self.ends)
+    cells: int
+    label: str = ""
+    kernel: int = 0
+    stride: int = 1
+    dilation: int = 1
+    windows: int = 0
+    pads: tuple[tuple[int, int], ...] = ()
 
 
 class Drawing(NamedTuple):
     """Windows over the axes of a tensor, and the frames around it, the innermost first.
 
-    `cells` are the sizes that are drawn, `labels` what to call them where that is not the number.
-    Without `kernel` no window is drawn; `windows` are so many on each axis. Where an operator
-    `scatters` (a transposed convolution), each cell of its input writes a window: `cells` are
-    those that are written, of which frames cut some off. `why` says why the padding is not known:
-    nothing can be drawn then.
+    scatters: each cell of the input writes a window (a transposed convolution): the cells are those
+        that are written, of which frames cut some off.
+    why: why the padding is not known; nothing can be drawn then.
     """
 
     op: str
-    cells: tuple[int, ...]
-    kernel: tuple[int, ...] = ()
-    strides: tuple[int, ...] = ()
-    dilations: tuple[int, ...] = ()
+    axes: tuple[DrawnAxis, ...]
     frames: tuple[Frame, ...] = ()
-    windows: tuple[int, ...] = ()
     scatters: bool = False
-    labels: tuple[str, ...] = ()
     why: str = ""
 
 
 def drawing_of(chain: Chain) -> Drawing:
     """What a padded operator reads, the Pad in front of it included."""
+    op, step = chain.op.name, chain.pad
     if chain.op.kind is Kind.PAD:
         return _of_pad(chain)
     pads = effective_pads(chain)
     if isinstance(pads, Skip) or not chain.axes:
-        why = pads.reason if isinstance(pads, Skip) else "its windows are not known"
-        return Drawing(chain.op.name, (), why=why)
-    front = pads_in_front(chain)
-    axes = axes_in_front(chain, front)
-    drawn = Drawing(
-        chain.op.name,
-        tuple(map(drawn_size, axes)),
-        tuple(axis.kernel for axis in chain.axes),
-        tuple(axis.stride for axis in chain.axes),
-        tuple(axis.dilation for axis in chain.axes),
-        labels=tuple(_label(axis.size) for axis in axes),
-    )
-    if chain.op.kind is Kind.TRANSPOSED:
-        return _of_transposed(chain, drawn, pads)
-    frames = [Frame(pads.begins, pads.ends, held(chain.fill), chain.op.name)]
-    if chain.pad is not None:
-        frames.insert(0, Frame(front.begins, front.ends, _held_by(chain.pad), "Pad"))
-    sizes = zip(drawn.cells, front.begins, front.ends, strict=True)
-    windows = (_count(chain, pads, axis, sum(parts)) for axis, parts in enumerate(sizes))
-    return drawn._replace(
-        frames=tuple(frame for frame in frames if any(frame.begins + frame.ends)),
-        windows=tuple(windows),
-    )
-
-
-def pads_in_front(chain: Chain) -> Pads:
-    """What a Pad in front adds to the spatial axes."""
-    step = chain.pad
-    if step is None or step.unclear or not step.pads.begins:
-        return Pads.zero(chain.rank)
-    return Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
+        return Drawing(op, (), why=getattr(pads, "reason", "its windows are not known"))
+    front = Pads.zero(chain.rank)
+    if step is not None and not step.unclear and step.pads.begins:
+        front = Pads(step.pads.begins[chain.spatial], step.pads.ends[chain.spatial])
+    sides = [(Frame(op, held(chain.fill)), pads.sides)]
+    if step is not None:
+        sides.insert(0, (Frame("Pad", _held_by(step)), front.sides))
+    scatters = chain.op.kind is Kind.TRANSPOSED
+    if scatters:
+        extra = chain.output_padding or (0,) * chain.rank
+        net = [more - cut for more, cut in zip(extra, pads.ends, strict=True)]
+        added = tuple((0, max(0, cells)) for cells in net)
+        cut = tuple((-b, min(0, cells)) for b, cells in zip(pads.begins, net, strict=True))
+        sides = [(Frame("output_padding", "the bias alone"), added), (Frame(op, ""), cut)]
+    sides = [(frame, pairs) for frame, pairs in sides if any(map(any, pairs))]
+    axes = []
+    for number, (axis, outer) in enumerate(
+        zip(chain.axes, axes_in_front(chain, front), strict=True)
+    ):
+        size, label = _drawn_size(outer), _label(outer.size)
+        count = size if scatters else _count(chain, pads, number, size + sum(front.sides[number]))
+        drawn = DrawnAxis(size, label, axis.kernel, axis.stride, axis.dilation, count)
+        if scatters:
+            cells = (size - 1) * axis.stride + axis.span
+            drawn = drawn._replace(cells=cells, label=f"written by {label or size}")
+        axes.append(drawn._replace(pads=tuple(pairs[number] for _, pairs in sides)))
+    return Drawing(op, tuple(axes), tuple(frame for frame, _ in sides), scatters)
 
 
 def _of_pad(chain: Chain) -> Drawing:
@@ -100,42 +97,19 @@ def _of_pad(chain: Chain) -> Drawing:
     step, shape = chain.pad, chain.shape or ()
     if step is None or step.unclear:
         return Drawing("Pad", (), why=step.unclear.reason if step and step.unclear else "unknown")
-    rank = len(step.pads.begins)
+    rank, sides = len(step.pads.begins), step.pads.sides
     sizes = tuple(shape) if len(shape) == rank else (None,) * rank
-    padded = {axis for axis in range(rank) if step.pads.begins[axis] or step.pads.ends[axis]}
-    shown = sorted(padded if len(padded) > 1 else {*padded, *range(max(0, rank - 2), rank)})
-    begins, ends = (tuple(s[axis] for axis in shown) for s in (step.pads.begins, step.pads.ends))
-    return Drawing(
-        "Pad",
-        tuple(drawn_size(Axis(sizes[axis], 1)) for axis in shown),
-        frames=(Frame(begins, ends, _held_by(step), "Pad"),) * bool(padded),
-        labels=tuple(_label(sizes[axis]) for axis in shown),
+    padded = {axis for axis in range(rank) if any(sides[axis])}
+    shown = padded if len(padded) > 1 else {*padded, *range(max(0, rank - 2), rank)}
+    axes = tuple(
+        DrawnAxis(
+            _drawn_size(Axis(sizes[axis], 1)),
+            _label(sizes[axis]),
+            pads=(sides[axis],) * bool(padded),
+        )
+        for axis in sorted(shown)
     )
-
-
-def _of_transposed(chain: Chain, drawn: Drawing, pads: Pads) -> Drawing:
-    cells = tuple(
-        (size - 1) * axis.stride + axis.span
-        for size, axis in zip(drawn.cells, chain.axes, strict=True)
-    )
-    extra = chain.output_padding or (0,) * chain.rank
-    net = [more - cut for more, cut in zip(extra, pads.ends, strict=True)]
-    added = tuple(max(0, cells) for cells in net)
-    begins, cut = tuple(-cells for cells in pads.begins), tuple(min(0, cells) for cells in net)
-    frames = (
-        Frame((0,) * chain.rank, added, "the bias alone", "output_padding"),
-        Frame(begins, cut, "", chain.op.name),
-    )
-    labels = tuple(
-        f"written by {label or size}" for label, size in zip(drawn.labels, drawn.cells, strict=True)
-    )
-    return drawn._replace(
-        cells=cells,
-        windows=drawn.cells,
-        scatters=True,
-        frames=tuple(frame for frame in frames if any(frame.begins + frame.ends)),
-        labels=labels,
-    )
+    return Drawing("Pad", axes, (Frame("Pad", _held_by(step)),) * bool(padded))
 
 
 def _held_by(step: PadStep) -> str:
@@ -154,7 +128,7 @@ def _label(size: Size | None) -> str:
     return "any size" if size is None or len(name) > _LONGEST_LABEL else name
 
 
-def drawn_size(axis: Axis) -> int:
+def _drawn_size(axis: Axis) -> int:
     """The size of an axis, or a small one that it may have."""
     if isinstance(axis.size, int):
         return axis.size
@@ -179,25 +153,29 @@ def sentence(drawing: Drawing) -> str:
     """What a figure shows, in words: for those who cannot see it."""
     if drawing.why:
         return f"{drawing.op}: its padding is not known: {drawing.why}."
-    over = f"{_by(drawing.cells)} cells"
-    said = f"{drawing.op} over {over}"
-    if drawing.kernel:
-        window = f"{_by(drawing.kernel)} window"
-        for name, steps in (("stride", drawing.strides), ("dilation", drawing.dilations)):
+    axes = drawing.axes
+    said = f"{drawing.op} over {_by([axis.cells for axis in axes])} cells"
+    if any(axis.kernel for axis in axes):
+        window = f"{_by([axis.kernel for axis in axes])} window"
+        strides, dilations = [axis.stride for axis in axes], [axis.dilation for axis in axes]
+        for name, steps in (("stride", strides), ("dilation", dilations)):
             window += f", {name} {each_text(steps)}" if any(step != 1 for step in steps) else ""
-        verb, of = ("writes", "of") if drawing.scatters else ("reads", "over")
-        said = f"{drawing.op} {verb} a {window}, {of} {over}"
-    parts = [_frame_text(frame) for frame in drawing.frames] or ["No padding"]
-    return f"{said}. {'. '.join(parts)}."
+        verb = "writes a {}, of" if drawing.scatters else "reads a {}, over"
+        said = said.replace("over", verb.format(window), 1)
+    parts = [
+        _frame_text(frame, [axis.pads[n] for axis in axes])
+        for n, frame in enumerate(drawing.frames)
+    ]
+    return f"{said}. {'. '.join(parts or ['No padding'])}."
 
 
 def _by(numbers: Sequence[int]) -> str:
     return " x ".join(map(str, numbers))
 
 
-def _frame_text(frame: Frame) -> str:
+def _frame_text(frame: Frame, pairs: Sequence[tuple[int, int]]) -> str:
     """'Pad adds [1, 0, 0, 1] (reflect)': begins, then ends, as ONNX writes pads."""
-    sides = [*frame.begins, *frame.ends]
+    sides = [pair[end] for end in (0, 1) for pair in pairs]
     if max(sides) <= 0:
         return f"{frame.by} cuts off {[-side for side in sides]}"
     return f"{frame.by} adds {sides} ({frame.holds})"

@@ -1,31 +1,24 @@
 """The reference as a static site: one page for each thing that `explain` explains, and a table.
 
-It is made of the project's own files alone and loads nothing from anywhere. `contents` says what
-stands on the page of an entry, `conformance` what each runtime does with each way of padding,
-`drawings` draws, `search` makes the index of the search.
+It is made of the project's own files alone and loads nothing from anywhere. `contents` makes a
+document for each page, `conformance` says what each runtime does with each way of padding.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from functools import partial
 
-from onnxpad.explaining import KINDS, entries
-from onnxpad.model.small_models import text_lines
-from onnxpad.reproducing.specimens import drafted
+from onnxpad.explaining import entries
 from onnxpad.reproducing.ways import Way, file_of, ways
 from onnxpad.sessions import check_device
-from onnxpad.show.explanations import PLURALS
+from onnxpad.show.document import Document
+from onnxpad.show.pages.page import filled
 from onnxpad.show.pages.templates import rendered, text_of
-from onnxpad.show.site.conformance import SIGNS, address_of, conformance, counted_words
-from onnxpad.show.site.contents import page_of
-from onnxpad.show.site.drawings import of_chain
-from onnxpad.show.site.search import index_of
+from onnxpad.show.site import contents
+from onnxpad.show.site.conformance import SIGNS, Conformance, address_of, conformance
 from onnxpad.validation.kernel_verdict import arrays_file
 
-_ORDER = sorted(KINDS, key=lambda kind: kind != "target")
-"""Kinds as the start page has them: who comes to look something up asks for a runtime first."""
-_TITLE = "Padding of ONNX models"
 INDEX, STYLE, SCRIPT, SEARCH = "index.html", "style.css", "site.js", "search.js"
 
 
@@ -40,34 +33,32 @@ def site_files(version: str) -> dict[str, bytes]:
 
 
 def _files(version: str) -> Iterator[tuple[str, bytes]]:
-    page, explained = partial(_page, version=version), entries()
     table = conformance()
-    for entry in explained:
-        yield page("entry.html", entry.kind, entry.name, page=page_of(entry, table))
-    for way in ways():
-        cells, newest = table.of_way(way), table.of_way(way, newest=True)
-        given = {"title": way.title, "way": way, "cells": cells, "outcomes": counted_words(newest)}
-        lines, shown = text_lines(drafted(way.specimen)[0]), of_chain(way.title, way.chain)
-        yield page("way.html", "way", way.name, lines=lines, shown=list(shown), **given)
-        yield from downloads(way)
+    links = contents.links_of(table)
+    for document in _documents(table):
+        page = document.title, document.subject
+        address = address_of(*page) if document.title else INDEX
+        root = "../" * bool(document.title)
+        given = filled(document, links={name: root + to for name, to in links.items()})
+        html = rendered("entry.html", **given, version=version, root=root, title=document.subject)
+        yield address, html.encode("utf-8", "backslashreplace")
     for operator in table.operators:
-        given = {"table": table, "operator": operator, "signs": SIGNS}
-        yield page("table.html", "works", operator, title=f"Where {operator} works", **given)
-    own = partial(text_of, package="onnxpad.show.site.templates")
-    yield STYLE, (text_of("page.css") + text_of("figures.css") + own("site.css")).encode()
-    yield SCRIPT, (text_of("page.js") + own("finding.js") + own("site.js")).encode()
-    yield SEARCH, f"window.onnxpadIndex = {index_of(explained, table)};\n".encode()
-    cards = {PLURALS[kind]: [one for one in explained if one.kind == kind] for kind in _ORDER}
-    yield page(
-        "index.html", "", INDEX, title=_TITLE, cards=cards, table=table, address_of=address_of
-    )
+        given = {"table": table, "operator": operator, "signs": SIGNS, "address_of": address_of}
+        title = f"Where {operator} works"
+        html = rendered("table.html", **given, version=version, title=title, root="../")
+        yield address_of("works", operator), html.encode()
+    for way in ways():
+        yield from downloads(way)
+    own = "onnxpad.show.site.templates"
+    yield STYLE, (text_of("page.css") + text_of("figures.css") + text_of("site.css", own)).encode()
+    yield SCRIPT, (text_of("page.js") + text_of("site.js", own)).encode()
+    yield SEARCH, f"window.onnxpadIndex = {json.dumps(contents.searched(table))};\n".encode()
 
 
-def _page(template: str, kind: str, name: str, **given: object) -> tuple[str, bytes]:
-    """The address of a page below the folder of its kind, and its HTML."""
-    address = address_of(kind, name) if kind else name
-    html = rendered(template, **{"root": "../" * bool(kind), "title": name, **given})
-    return address, html.encode("utf-8", "backslashreplace")
+def _documents(table: Conformance) -> Iterator[Document]:
+    yield from (contents.entry_document(entry, table) for entry in entries())
+    yield from (contents.way_document(way, table) for way in ways())
+    yield contents.index_document(table)
 
 
 def downloads(way: Way) -> Iterator[tuple[str, bytes]]:

@@ -1,124 +1,168 @@
-"""What stands on the page of one entry: its text, its facts with links, tables and pictures."""
+"""The pages of the site as documents, where their cells lead to, and what is searched."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from onnxpad.explaining import Explanation, entries
-from onnxpad.padding.forms import Form, forms_of
+from onnxpad.errors import OnnxpadError
+from onnxpad.explaining import KINDS, Explanation, entries
+from onnxpad.model.reading.survey import Survey
+from onnxpad.model.small_models import text_lines
+from onnxpad.padding.chain import Chain
+from onnxpad.padding.forms import forms_of
+from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import Way, ways
-from onnxpad.runtimes.conditions.rows import Row
-from onnxpad.runtimes.releases import held
-from onnxpad.runtimes.targets import find_target
-from onnxpad.show.explanations import cells_of
-from onnxpad.show.site.conformance import (
-    WORDS,
-    WORST_FIRST,
-    Linked,
-    Table,
-    address_of,
-    counted_words,
-    facts_of,
-)
-from onnxpad.show.site.drawings import Shown, of_convention, of_form, of_pass
+from onnxpad.rewriting.passes import all_passes
+from onnxpad.rewriting.rewrite import rewrite
+from onnxpad.runtimes.targets import all_targets, find_target
+from onnxpad.show.document import Card, Document, Picture, Section, Table
+from onnxpad.show.explanations import PLURALS, explanation_document
+from onnxpad.show.pages.drawings import drawing_of, sentence
+from onnxpad.show.pages.figures import legend, window_figure
+from onnxpad.show.site.conformance import Conformance, address_of, counted_words
 
-_OF_TARGETS = ("releases", "older releases", "note", "source")
-"""Facts that a target's page has beside its tables."""
+_FILES = (".onnx", "-input.npz", "-expected.npz")
+_PROGRAM = """import numpy, onnxruntime
+given, right = numpy.load("{0}-input.npz"), numpy.load("{0}-expected.npz")
+session = onnxruntime.InferenceSession("{0}.onnx")
+for name, made in zip(right, session.run(list(right), dict(given))):
+    print(name, made.shape, right[name].shape, abs(made.astype(float) - right[name]).max())"""
 
 
-class Block(NamedTuple):
-    """A paragraph, a piece of text as it stands, or a table: `kind` says which."""
-
-    kind: str
-    text: str = ""
-    headers: tuple[str, ...] = ()
-    rows: tuple[tuple[str, ...], ...] = ()
-
-
-def page_of(entry: Explanation, table: Table) -> dict[str, Any]:
-    """What the page of one entry is filled in with."""
-    is_target = entry.kind == "target"
-    about = [*entry.facts_by_name.items(), *([("source", entry.source)] if entry.source else [])]
-    about = [one for one in about if not is_target or one[0] in _OF_TARGETS]
-    cells = table.of_target(entry.name) if is_target else []
-    return {
-        "title": entry.name,
-        "kind": entry.kind,
-        "blocks": tuple(blocks_of(entry.text)),
-        "facts": [(name, list(_linked(value, entry.kind))) for name, value in about],
-        "shown": list(_shown(entry)),
-        "target_facts": list(_target_facts(entry.name)) if is_target else [],
-        "cells": cells,
-        "outcomes": counted_words(cell for _, cell in cells),
-        "ways": [way for way in ways() if _is_about(entry, way)],
-    }
+def index_document(table: Conformance) -> Document:
+    """The start page: what works where, and every entry; a runtime is what people ask for first."""
+    works = tuple((f"Where {operator} works",) for operator in table.operators)
+    sections = [Section("works", "What works where", table=Table(("table",), works))]
+    for kind in sorted(KINDS, key=lambda kind: kind != "target"):
+        rows = tuple((_label(one), one.headline) for one in entries() if one.kind == kind)
+        listed = Table(("name", "what it is"), rows, PLURALS[kind])
+        sections.append(Section(kind, PLURALS[kind].capitalize(), table=listed))
+    about = (
+        "What runtimes, frameworks and tools do with the padding of ONNX models: what each runtime "
+        "computes right, wrong or not at all, how each framework places padding, and what onnxpad "
+        "can make of it. Everything here is also printed by `onnxpad explain NAME`."
+    )
+    return Document("", "Padding of ONNX models", about, sections=tuple(sections))
 
 
-def _shown(entry: Explanation) -> Iterator[Shown]:
-    match entry.kind:
-        case "pass":
-            yield from of_pass(entry.name)
-        case "form":
-            yield from of_form(Form(entry.name))
-        case "convention":
-            yield from of_convention(entry.name)
+def entry_document(entry: Explanation, table: Conformance) -> Document:
+    """An entry as `explain` prints it, with pictures, and with what works where."""
+    document = explanation_document(entry)
+    return replace(document, sections=(*document.sections, *_beside(entry, table)))
 
 
-def _is_about(entry: Explanation, way: Way) -> bool:
+def _beside(entry: Explanation, table: Conformance) -> Iterator[Section]:
+    if entry.kind == "target":
+        cells = table.of_target(entry.name)
+        rows = tuple((way.title, cell.text, cell.reason) for way, cell in cells)
+        counts = counted_words(cell for _, cell in cells)
+        own = f"onnxpad inspect MODEL --target {entry.name}"
+        shown = f"onnxpad explain {entry.name} --reproduce ADDRESS -o DIR"
+        lines = (
+            f"{len(cells)} ways: {counts}. Of a model of your own `{own}` says what goes wrong.",
+            f"`{shown}` writes the smallest model for a fact with an address.",
+        )
+        headers = ("way of padding", "verdict", "why")
+        title = "What it does with each way of padding"
+        yield Section("ways", title, lines, Table(headers, rows, "ways of padding"))
     if entry.kind == "form":
-        return any(entry.name in forms_of(chain) for chain in way.chains)
-    return entry.kind == "operator" and way.operator == entry.name
+        about = [way for way in ways() if any(entry.name in forms_of(one) for one in way.chains)]
+        cards = tuple(_cards([(way.title, way.chain) for way in about[:1]]))
+        yield Section("pictures", "In pictures", cards=lambda: cards, windows=True)
+        yield _ways_section(about)
+    if entry.kind == "operator":
+        yield _ways_section([way for way in ways() if way.operator == entry.name])
+    if entry.kind == "pass":
+        cards = tuple(_cards(_before_and_after(entry.name)))
+        yield Section("pictures", "In pictures", cards=lambda: cards, windows=True)
 
 
-def _target_facts(name: str) -> Iterator[dict[str, Any]]:
-    target = find_target(name)
-    many = len(target.releases) > 1
-    always = "every known release" if many else "the only known release"
-    for anchor, row in sorted(facts_of(target), key=lambda one: WORST_FIRST.index(_word(one[1]))):
-        shown = row.answer.fails and not row.unshown
-        yield {
-            "anchor": anchor,
-            "word": _word(row),
-            "what": row.what,
-            "releases": held(row, target.releases) or always,
-            "evidence": str(row.evidence),
-            "command": f"onnxpad explain {name} --reproduce {anchor} -o DIR" if shown else "",
-            "unshown": row.unshown,
-        }
+def _ways_section(about: Sequence[Way]) -> Section:
+    rows = tuple((way.title,) for way in about)
+    return Section("ways", "Where it works", table=Table(("way of padding",), rows, "ways"))
 
 
-def _word(row: Row) -> str:
-    return WORDS[row.answer]
+def way_document(way: Way, table: Conformance) -> Document:
+    """A way of padding: its picture and model, files to try, and what runtimes do with it."""
+    cells = table.of_way(way)
+    rows = tuple((one.target, one.text, one.reason, "; ".join(one.evidence)) for one in cells)
+    headers = ("runtime", "verdict", "why", "evidence")
+    files = tuple((f"{way.name}{end}",) for end in _FILES)
+    said = "How far a runtime, here onnxruntime, is from what the ONNX text asks for:"
+    cards = tuple(_cards([(way.title, way.chain)]))
+    sections = (
+        Section("picture", "In pictures", cards=lambda: cards, windows=True),
+        Section("model", "The model", code="\n".join(text_lines(drafted(way.specimen)[0]))),
+        Section("files", "Files", table=Table(("file",), files, "files")),
+        Section("program", "A program", (said,), code=_PROGRAM.format(way.name)),
+        Section("runtimes", "What runtimes do with it", table=Table(headers, rows, "runtimes")),
+    )
+    counts = counted_words(table.of_way(way, newest=True))
+    headline = f"{counts}, counting the newest release of each runtime."
+    return Document("way", way.title, headline, sections=sections)
 
 
-def blocks_of(text: str) -> Iterator[Block]:
-    """A text by its empty lines: tables begin with a bar, what stands as it is with four blanks."""
-    for part in text.strip("\n").split("\n\n"):
-        lines = part.splitlines()
-        if part.startswith("| "):
-            headers, *rows = cells_of(part)
-            yield Block("table", "", headers, tuple(rows))
-        elif all(line.startswith("    ") for line in lines):
-            yield Block("code", "\n".join(line[4:] for line in lines))
-        else:
-            yield Block("text", " ".join(lines))
+def _before_and_after(name: str) -> Iterator[tuple[str, Chain]]:
+    """The first way of padding that a pass changes, before and after it."""
+    rule = all_passes()[name]
+    forms = rule.removes | rule.may_remove
+    for way in ways():
+        if not any(forms & forms_of(chain) for chain in way.chains):
+            continue
+        try:
+            done = rewrite(drafted(way.specimen)[0], passes=name)
+        except OnnxpadError:
+            continue
+        if done.changes:
+            yield f"before: {way.title}", way.chain
+            chains = [site.chain for site in Survey(done.model).sites_now()]
+            same = [chain for chain in chains if chain.op.title == way.operator]
+            for number, chain in enumerate(same or chains, 1):
+                yield f"after: {chain.op.title} ({number})", chain
+            return
 
 
-def _linked(value: str, kind: str) -> Iterator[Linked]:
-    """A value, with names of passes, forms and targets in it as links."""
-    pages = _pages() if kind in ("pass", "form", "target", "trap") else {}
-    for number, word in enumerate(value.split(", ")):
-        yield from [Linked(", ")] * bool(number)
-        yield Linked(word, pages.get(word, ""))
+def _cards(chains: Sequence[tuple[str, Chain]] | Iterator[tuple[str, Chain]]) -> Iterator[Card]:
+    for number, (title, chain) in enumerate(chains, 1):
+        drawing = drawing_of(chain)
+        if svg := window_figure(drawing, title=title):
+            pictures = (Picture(svg),)
+            yield Card(f"picture-{number}", title, sentence(drawing), pictures, legend(drawing))
 
 
-@cache
-def _pages() -> dict[str, str]:
-    """The page of each name, the first where two kinds have one."""
-    found: dict[str, str] = {}
-    for entry in entries():
-        if entry.kind != "topic":
-            found.setdefault(entry.name, address_of(entry.kind, entry.name))
+def _label(entry: Explanation) -> str:
+    """Its name, with its kind where a target has that name as well."""
+    same = entry.kind != "target" and entry.name in all_targets()
+    return f"{entry.name} ({entry.kind})" if same else entry.name
+
+
+def links_of(table: Conformance) -> dict[str, str]:
+    """The page of each name."""
+    links: dict[str, str] = {}
+    for entry in sorted(entries(), key=lambda entry: entry.kind == "topic"):
+        links.setdefault(_label(entry), address_of(entry.kind, entry.name))
+    links |= {name: address_of("target", find_target(name).runtime) for name in table.targets}
+    for way in ways():
+        links[way.title] = address_of("way", way.title)
+        links |= {f"{way.name}{end}": f"models/{way.name}{end}" for end in _FILES}
+    return links | {f"Where {one} works": address_of("works", one) for one in table.operators}
+
+
+def searched(table: Conformance) -> list[tuple[str, ...]]:
+    """Title, kind, address, what is shown below the title, and text that is searched only."""
+    found: list[tuple[str, ...]] = []
+    for one in entries():
+        also = " ".join(find_target(one.name).also) if one.kind == "target" else ""
+        address = address_of(one.kind, one.name)
+        found.append((one.name, one.kind, address, one.headline, f"{also} {one.text}"))
+    for operator in table.operators:
+        address = address_of("works", operator)
+        found.append((f"Where {operator} works", "table", address, "ways in runtimes", ""))
+    for way in ways():
+        address, cells = address_of("way", way.title), table.of_way(way, newest=True)
+        found.append((way.title, "way of padding", address, counted_words(cells), ""))
+        for cell in cells:
+            title = f"{cell.target}: {way.title}"
+            found.append((title, cell.word, address, cell.reason, ""))
     return found

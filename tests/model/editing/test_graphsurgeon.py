@@ -147,12 +147,12 @@ def test_what_cannot_be_edited_apart_or_exported_is_refused() -> None:
     x, y = tensors("x", "y")
     same = body(conv(x, gs.Variable("b")))
     node = if_node(same, same)
-    with pytest.raises(ModelError, match=r"body of two nodes.*own copy"):
+    with pytest.raises(ModelError, match=r"the Graph .* stands in the Graph twice.*own copy"):
         rewrite(graph_of([node], x, node.outputs[0]))
     node = conv(x, y)
     with pytest.raises(ModelError, match="Conv 'y_conv' stands in the Graph twice"):
         rewrite(graph_of([node, node], x, y))
-    with pytest.raises(ModelError, match="two functions are called 'local:f'"):
+    with pytest.raises(ModelError, match="the function 'local:f' stands in the Graph twice"):
         rewrite(graph_of([node], x, y, functions=two_functions()))
     for value in (None, {1: 2}.keys, [1, "a"], [[1]]):
         node.attrs["pads"] = value
@@ -176,21 +176,6 @@ def test_split_and_absorb_are_each_others_inverse(facts: dict[str, int]) -> None
     assert [node.attrs["pads"] for node in graph.nodes] == [[1, 0, 1, 2], [0, 1, 1, 0]]
     assert_linked(graph)
     assert gs.export_onnx(graph).graph.node == original.graph.node
-
-
-def test_a_removed_pad_is_let_go_and_what_others_read_stays() -> None:
-    x, a, b, c, y = tensors("x", "a", "b", "c", "y")
-    pads = gs.Constant("pads", np.array([0, 0, 1, 1, 0, 0, 1, 1], np.int64))
-    gone, kept = pad(x, a, pads), pad(b, c, pads)
-    relu = gs.Node("Relu", "relu", {}, [c], [y])
-    graph = graph_of([gone, conv(a, b), kept, relu], x, y)
-    original = gs.export_onnx(graph)
-    rewrite(graph, passes=["absorb-pad"])
-    assert names(graph) == ["b_conv", "c_pad", "relu"]
-    assert (list(gone.inputs), list(gone.outputs)) == ([], [])
-    assert [node is kept for node in pads.outputs] == [True]
-    assert_linked(graph)
-    assert_computes(graph, original)
 
 
 def test_a_reader_in_a_body_is_known_by_name() -> None:

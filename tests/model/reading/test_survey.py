@@ -106,11 +106,11 @@ def test_inference_never_sees_what_it_gets_wrong() -> None:
 @pytest.mark.parametrize(
     ("attributes", "message"),
     [
-        ("pads=[1,1,1]", r"pads is \[1, 1, 1\], and 4 numbers belong"),
-        ("kernel_shape=[1]", r"kernel_shape is \[1\], and 2 numbers belong there, for 2 spatial"),
-        ("strides=[1]", r"strides is \[1\], and 2 numbers"),
+        ("pads=[1,1,1]", r"pads is \[1, 1, 1\], 4 numbers expected"),
+        ("kernel_shape=[1]", r"kernel_shape is \[1\], 2 numbers expected for 2 spatial"),
+        ("strides=[1]", r"strides is \[1\], 2 numbers"),
         ("dilations=[0,1]", "all must be at least 1"),
-        ("kernel_shape=[3,3,3]", r"kernel_shape is \[3, 3, 3\], and 2 numbers belong"),
+        ("kernel_shape=[3,3,3]", r"kernel_shape is \[3, 3, 3\], 2 numbers expected"),
     ],
 )
 def test_attributes_that_cannot_be_meant(attributes: str, message: str) -> None:

@@ -140,7 +140,7 @@ def test_what_onnxruntime_does_not_open_is_refused_with_the_reason(name: str, wo
 
 
 def test_a_kernel_shape_of_another_length_is_named() -> None:
-    with pytest.raises(ModelError, match=r"kernel_shape is \[3\], and 2 numbers belong there"):
+    with pytest.raises(ModelError, match=r"kernel_shape is \[3\], 2 numbers expected"):
         onnxpad.inspect(FOLDER / "len_conv_k1.onnx", target="onnxruntime")
 
 

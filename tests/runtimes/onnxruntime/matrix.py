@@ -1,4 +1,4 @@
-"""Models around onnxruntime's Pad fusion, one for each row of a covering design.
+"""Models around onnxruntime's Pad fusion, one for each drawn row.
 
 A row says everything about `[front] -> Pad -> [between] -> operator`: which operator, how the Pad
 is written, what else reads it. Rows that cannot be written in their opset are left out.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
-from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,89 +125,14 @@ def _writes_unforeseen(row: Row) -> bool:
     return unknown or (row.value == "-inf" and row.front != "")
 
 
-INTERACTING = (
-    {
-        "op": ("Conv", "MaxPool", "AveragePool", "LpPool"),
-        "counts": AXES["counts"],
-        "pads": ((1, 1), (0, 1), (2, 0), (3, 0)),
-        "own": AXES["own"],
-        "kernel": (3, 2),
-        "ceil": AXES["ceil"],
-        "stride": (1, 2),
-    },
-    {
-        "op": ("Conv", "MaxPool", "AveragePool"),
-        "value": AXES["value"],
-        "readers": AXES["readers"],
-        "known": AXES["known"],
-        "opset": (10, 17),
-    },
-    {
-        "op": ("MaxPool", "AveragePool"),
-        "counts": AXES["counts"],
-        "front": AXES["front"],
-        "between": AXES["between"],
-        "pads": ((1, 1), (2, 0)),
-        "kernel": (3, 2),
-        "readers": ("one", "two"),
-    },
-    {
-        "op": ("Conv", "MaxPool", "AveragePool", "LpPool"),
-        "opset": AXES["opset"],
-        "value": ("0", "-0"),
-        "counts": AXES["counts"],
-        "pads": ((1, 1), (3, 0)),
-    },
-    {
-        "op": ("MaxPool",),
-        "dtype": AXES["dtype"],
-        "value": AXES["value"],
-        "front": AXES["front"],
-        "pads": ((1, 1), (3, 0)),
-        "opset": (17, 22),
-    },
-)
-
-
-def rows() -> Iterator[Row]:
-    """Every pair of values of two axes, and the full product where axes act on each other."""
-    seen = set()
-    for row in (*_products(), *_pairs(random.Random(0))):
-        if row not in seen and possible(row):
-            seen.add(row)
-            yield row
-
-
 def drawn(seed: int, count: int) -> Iterator[Row]:
-    """Rows at random, for a wider sweep."""
+    """Rows at random that mix all axes."""
     chance = random.Random(seed)
     while count:
         row = _lean(chance)
         if possible(row):
             count -= 1
             yield row
-
-
-def _products() -> Iterator[Row]:
-    for axes in INTERACTING:
-        for values in product(*axes.values()):
-            yield Row(**dict(zip(axes, values, strict=True)))
-
-
-def _pairs(chance: random.Random) -> Iterator[Row]:
-    """Each pair of values twice: with defaults for the rest, and among values drawn."""
-    for one, other in combinations(AXES, 2):
-        for values in product(AXES[one], AXES[other]):
-            pair = dict(zip((one, other), values, strict=True))
-            yield Row(**pair)
-            found = next((row for row in _tries(chance, pair) if possible(row)), None)
-            if found is not None:
-                yield found
-
-
-def _tries(chance: random.Random, pair: Mapping[str, Any]) -> Iterator[Row]:
-    for _ in range(20):
-        yield _lean(chance)._replace(**pair)
 
 
 def _lean(chance: random.Random) -> Row:

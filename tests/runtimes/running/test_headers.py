@@ -21,7 +21,7 @@ from onnxpad.runtimes.running.places import place_of
 from onnxpad.runtimes.running.runner import adapted, runner_for
 from onnxpad.runtimes.targets import all_targets
 
-FILES = sorted(path for path in ADAPTERS.iterdir() if path.is_file())
+FILES = sorted(path for path in ADAPTERS.iterdir() if path.suffix in (".py", ".mjs"))
 HEADERS = [header for file in FILES for header in read_headers(file)]
 
 
@@ -33,7 +33,6 @@ def test_a_header_is_of_a_target_and_says_what_it_needs(header: Header) -> None:
     assert set(header.release) & {one.partition("[")[0] for one in header.dependencies} or not (
         header.release
     )
-    assert "///" not in header.code
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda one: one.name)

@@ -10,13 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from onnxpad.inspection import inspect
-from onnxpad.show.pages.drawings import Drawing, Frame, drawing_of, sentence
-from onnxpad.show.pages.strips import strip_of
+from onnxpad.show.pages.drawings import Drawing, DrawnAxis, Frame, drawing_of, sentence
 from tests.models.text import text_model
 
 pytest.importorskip("jinja2", reason="the extra html is not installed")
 
-from onnxpad.show.pages.figures import window_figure
+from onnxpad.show.pages.figures import strip_of, window_figure
 
 HOSTILE = "<script>alert('\"&')</script>"
 
@@ -42,29 +41,25 @@ def test_windows_and_what_none_reads(
     count = (size + begin + end - span) // stride + 1
     if count < 1:
         return
-    frames = tuple(
-        Frame((a,), (b,), "0", by) for (a, b), by in ((front, "Pad"), (own, "Conv")) if a or b
-    )
-    drawing = Drawing("Conv", (size,), (kernel,), (stride,), (dilation,), frames, (count,))
-    strip = strip_of(drawing, 0)
-    assert (size - strip.size) % stride == 0
-    less = (size - strip.size) // stride
-    count, size = count - less, strip.size
+    strip = strip_of(DrawnAxis(size, "", kernel, stride, dilation, count, (front, own)))
+    drawn = len(strip.data)
+    assert (size - drawn) % stride == 0
+    count -= (size - drawn) // stride
     read = {n * stride - begin + t * dilation for n in range(count) for t in range(kernel)}
-    unread = {place for run in strip.unread for place in run}
-    assert unread == {place for place in range(-begin, size + end) if place not in read}
+    assert {*strip.unread} == {cell for cell in range(-begin, drawn + end) if cell not in read}
     starts = [0, *([1] if count > 1 else []), *([count - 1] if count > 2 else [])]
     wanted = [[n * stride - begin + t * dilation for t in range(kernel)] for n in starts]
     assert [list(window) for window in strip.windows] == wanted
-    assert {-begin, size + end - 1, 0, size - 1} <= {*strip.drawn}
+    assert {-begin, drawn + end - 1, 0, drawn - 1} <= {*strip.drawn}
 
 
 def test_a_long_axis_is_drawn_shorter_with_the_same_ends() -> None:
-    drawing = Drawing("Conv", (224,), (3,), (2,), (1,), (Frame((0,), (1,), "0", "Conv"),), (112,))
-    strip = strip_of(drawing, 0)
-    assert (strip.size, len(strip.drawn), strip.kept) == (12, 13, range(13))
+    axis = DrawnAxis(224, "", 3, 2, 1, 112, ((0, 1),))
+    strip = strip_of(axis)
+    assert (len(strip.data), len(strip.drawn), strip.kept) == (12, 13, range(13))
     assert [*map(list, strip.windows)] == [[0, 1, 2], [2, 3, 4], [10, 11, 12]]
-    assert "224, drawn as 12" in window_figure(drawing)
+    shown = window_figure(Drawing("Conv", (axis,), (Frame("Conv", "0"),)))
+    assert "224, drawn as 12" in shown
 
 
 def drawing(nodes: str, inputs: str, constants: str = "") -> Drawing:
@@ -81,11 +76,11 @@ def test_a_pad_in_front_and_the_operator_are_two_frames() -> None:
         "float[1,1,9,9] x",
         "int64[8] q = {0,0,1,1,0,0,1,1}",
     )
-    assert found.cells == (9, 9)
-    assert found.frames == (
-        Frame((1, 1), (1, 1), "0", "Pad"),
-        Frame((1, 0), (0, 1), "the lowest value", "MaxPool"),
-    )
+    assert [(axis.cells, *axis.pads) for axis in found.axes] == [
+        (9, (1, 1), (1, 0)),
+        (9, (1, 1), (0, 1)),
+    ]
+    assert found.frames == (Frame("Pad", "0"), Frame("MaxPool", "the lowest value"))
     assert "the lowest value" in sentence(found)
     assert "Pad adds [1, 1, 1, 1] (0). MaxPool adds [1, 0, 0, 1] (" in sentence(found)
 
@@ -95,15 +90,16 @@ def test_a_transposed_convolution_cuts_cells_off() -> None:
         "y = ConvTranspose <kernel_shape=[3,3], strides=[2,2], pads=[0,0,1,1]> (x, w)",
         "float[1,1,4,4] x, float[1,1,3,3] w",
     )
-    assert (found.cells, found.scatters) == ((9, 9), True)
-    assert found.frames == (Frame((0, 0), (-1, -1), "", "ConvTranspose"),)
+    assert [(axis.cells, axis.pads) for axis in found.axes] == [(9, ((0, -1),))] * 2
+    assert found.scatters
     svg = window_figure(found)
     assert 'class="cut"' in svg
     assert "cuts off [0, 0, 1, 1]" in svg
 
 
 def test_a_figure_is_xml_that_says_what_it_shows_and_names_are_escaped() -> None:
-    shown = Drawing("Conv", (5, 5), (3, 3), (1, 1), (1, 1), windows=(3, 3), labels=(HOSTILE, ""))
+    axis = DrawnAxis(5, HOSTILE, 3, 1, 1, 3)
+    shown = Drawing("Conv", (axis, axis))
     svg = window_figure(shown, title=HOSTILE)
     root = ET.fromstring(svg)  # noqa: S314 - our own
     assert root.get("role") == "img"
@@ -113,11 +109,10 @@ def test_a_figure_is_xml_that_says_what_it_shows_and_names_are_escaped() -> None
 
 
 def test_figures_of_one_page_share_no_names() -> None:
-    frames = Frame((1, 1), (1, 1), "0", "Conv")
-    one = Drawing("Conv", (5, 5), (3, 3), (1, 1), (1, 1), (frames,), (5, 5))
-    names = [
-        re.findall(r'id="([^"]+)"', window_figure(d)) for d in (one, one._replace(cells=(6, 5)))
-    ]
+    axis, frames = DrawnAxis(5, "", 3, 1, 1, 5, ((1, 1),)), (Frame("Conv", "0"),)
+    one = Drawing("Conv", (axis, axis), frames)
+    other = Drawing("Conv", (axis._replace(cells=6), axis), frames)
+    names = [re.findall(r'id="([^"]+)"', window_figure(each)) for each in (one, other)]
     assert names[0]
     assert {*names[0]}.isdisjoint(names[1])
     again = re.findall(r'id="([^"]+)"', window_figure(one, anchor="change-2"))
@@ -126,15 +121,12 @@ def test_figures_of_one_page_share_no_names() -> None:
 
 @pytest.mark.parametrize("rank", [1, 2, 3, 4])
 def test_every_rank_is_drawn(rank: int) -> None:
-    frame = Frame((1,) * rank, (0,) * rank, "0", "Conv")
-    shown = Drawing(
-        "Conv", (7,) * rank, (3,) * rank, (2,) * rank, (1,) * rank, (frame,), (3,) * rank
-    )
+    axis = DrawnAxis(7, "", 3, 2, 1, 3, ((1, 0),))
+    shown = Drawing("Conv", (axis,) * rank, (Frame("Conv", "0"),))
     root = ET.fromstring(window_figure(shown))  # noqa: S314 - our own
     assert len(root.findall("g")) == (1 if rank < 3 else rank)
 
 
 def test_huge_windows_stay_small() -> None:
-    frame = Frame((9000, 9000), (9000, 9000), "0", "Conv")
-    shown = Drawing("Conv", (2**31, 2**31), (16384,) * 2, (1, 1), (1, 1), (frame,), (2**31, 2**31))
-    assert len(window_figure(shown)) < 8000
+    axis = DrawnAxis(2**31, "", 16384, 1, 1, 2**31, ((9000, 9000),))
+    assert len(window_figure(Drawing("Conv", (axis, axis), (Frame("Conv", "0"),)))) < 8000

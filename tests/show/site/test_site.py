@@ -9,7 +9,6 @@ from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
 from posixpath import dirname, join, normpath
-from typing import Any
 
 import numpy as np
 import onnx
@@ -21,7 +20,7 @@ from onnxpad import inspect
 from onnxpad.explaining import entries
 from onnxpad.reproducing.ways import Way, ways
 from onnxpad.show.site import downloads
-from onnxpad.show.site.conformance import WORDS, Table, conformance
+from onnxpad.show.site.conformance import WORDS, Conformance, address_of, conformance
 
 
 class Page(HTMLParser):
@@ -47,7 +46,7 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def table() -> Table:
+def table() -> Conformance:
     return conformance()
 
 
@@ -56,10 +55,10 @@ def pages(files: dict[str, bytes]) -> dict[str, Page]:
     return {name: Page(data.decode()) for name, data in files.items() if name.endswith(".html")}
 
 
-def searched(files: dict[str, bytes]) -> dict[str, Any]:
+def searched(files: dict[str, bytes]) -> list[list[str]]:
     """What the search looks in."""
     script = files["search.js"].decode()
-    found: dict[str, Any] = json.loads(
+    found: list[list[str]] = json.loads(
         script.removeprefix("window.onnxpadIndex = ").removesuffix(";\n")
     )
     return found
@@ -113,7 +112,7 @@ def test_pages_are_well_made(files: dict[str, bytes], pages: dict[str, Page]) ->
 
 
 def test_what_is_searched(files: dict[str, bytes], pages: dict[str, Page]) -> None:
-    found = searched(files)["entries"]
+    found = searched(files)
     for _, _, address, *_ in found:
         path, _, anchor = address.partition("#")
         assert path in pages
@@ -126,7 +125,7 @@ def test_what_is_searched(files: dict[str, bytes], pages: dict[str, Page]) -> No
 
 @pytest.mark.part(16)
 @pytest.mark.parametrize("way", ways(), ids=lambda way: way.name)
-def test_cells_say_what_inspect_says_of_the_download(way: Way, table: Table) -> None:
+def test_cells_say_what_inspect_says_of_the_download(way: Way, table: Conformance) -> None:
     model = dict(downloads(way))[f"models/{way.name}.onnx"]
     found = inspect(model, target=table.targets).targets
     for name, verdicts in found.items():
@@ -160,7 +159,7 @@ def test_the_program_beside_the_files_works(
     for way in (ways()[0], ways()[-1]):
         for end in (".onnx", "-input.npz", "-expected.npz"):
             (tmp_path / f"{way.name}{end}").write_bytes(files[f"models/{way.name}{end}"])
-        text = files[f"way/{way.name}.html"].decode()
-        (program,) = re.findall(r'aria-label="a program">(.*?)</pre>', text, re.DOTALL)
+        text = files[address_of("way", way.title)].decode()
+        (program,) = re.findall(r'aria-label="A program">(.*?)</pre>', text, re.DOTALL)
         exec(unescape(program), {})  # noqa: S102 - the page's own
     assert capsys.readouterr().out.count(" 0.0\n") == 2

@@ -1,11 +1,3 @@
-# /// script
-# dependencies = ["iree-base-compiler[onnx]", "iree-base-runtime", "numpy"]
-#
-# [tool.onnxpad]
-# title = "IREE"
-# release = ["iree-base-compiler"]
-# targets.iree = {}
-# ///
 """IREE's ONNX importer and its llvm-cpu compiler."""
 
 import subprocess

@@ -1,11 +1,3 @@
-# /// script
-# dependencies = ["jaxonnxruntime", "jax", "onnx", "numpy"]
-#
-# [tool.onnxpad]
-# title = "jaxonnxruntime"
-# module = "jaxonnxruntime"
-# targets.jaxonnxruntime = {}
-# ///
 """jaxonnxruntime: the model as a JAX function."""
 
 from typing import Any

@@ -1,12 +1,3 @@
-# /// script
-# dependencies = ["MNN", "numpy"]
-#
-# [tool.onnxpad]
-# title = "MNN"
-# module = "MNN"
-# precision = "precision is high: no float16 and no bfloat16"
-# targets.mnn = {}
-# ///
 """MNN on the CPU with precision high, after its own converter."""
 
 import tempfile

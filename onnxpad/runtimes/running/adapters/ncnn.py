@@ -1,12 +1,3 @@
-# /// script
-# dependencies = ["ncnn", "pnnx", "numpy"]
-#
-# [tool.onnxpad]
-# title = "ncnn"
-# module = "ncnn"
-# precision = "float16 of pnnx, float16 and bfloat16 of ncnn are off"
-# targets.ncnn = {}
-# ///
 """ncnn in float32, after pnnx has converted the model."""
 
 import subprocess

@@ -1,11 +1,3 @@
-# /// script
-# dependencies = ["onnx2keras", "tensorflow", "onnx", "numpy"]
-#
-# [tool.onnxpad]
-# title = "onnx2keras"
-# module = "onnx2keras"
-# targets.onnx2keras = {}
-# ///
 """Keras on the CPU, channels first, after onnx2keras has converted the model."""
 
 import contextlib

@@ -1,11 +1,3 @@
-# /// script
-# dependencies = ["onnx2torch", "torch", "onnx", "numpy"]
-#
-# [tool.onnxpad]
-# title = "onnx2torch"
-# module = "onnx2torch"
-# targets.onnx2torch = {}
-# ///
 """PyTorch on the CPU, after onnx2torch has converted the model."""
 
 import sys

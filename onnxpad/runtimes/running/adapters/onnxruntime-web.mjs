@@ -1,11 +1,3 @@
-// /// script
-// dependencies = ["onnxruntime-web"]
-//
-// [tool.onnxpad]
-// title = "onnxruntime-web"
-// programs = ["node"]
-// targets.onnxruntime-web = {}
-// ///
 // onnxruntime-web's WebAssembly build under Node, from node_modules of the working folder.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";

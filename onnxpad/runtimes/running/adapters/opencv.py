@@ -1,20 +1,3 @@
-# /// script
-# dependencies = ["opencv-python-headless", "numpy"]
-#
-# [tool.onnxpad]
-# title = "OpenCV"
-# module = "cv2"
-# release = [
-#     "opencv-python-headless",
-#     "opencv-python",
-#     "opencv-contrib-python-headless",
-#     "opencv-contrib-python",
-# ]
-#
-# [tool.onnxpad.targets]
-# opencv = {ENGINE = "ENGINE_NEW"}
-# opencv-classic = {ENGINE = "ENGINE_CLASSIC", title = "OpenCV (classic engine)"}
-# ///
 """OpenCV's dnn module; $ENGINE says which of its two engines, of which it had one before 5.0."""
 
 import os

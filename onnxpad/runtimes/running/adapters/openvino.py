@@ -1,12 +1,3 @@
-# /// script
-# dependencies = ["openvino", "numpy"]
-#
-# [tool.onnxpad]
-# title = "OpenVINO"
-# module = "openvino"
-# precision = "bfloat16 of the CPU is off"
-# targets.openvino = {}
-# ///
 """OpenVINO on the CPU in float32."""
 
 from functools import lru_cache

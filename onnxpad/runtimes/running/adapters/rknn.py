@@ -1,13 +1,3 @@
-# /// script
-# dependencies = ["rknn-toolkit2", "setuptools<80", "numpy"]
-#
-# [tool.onnxpad]
-# title = "RKNN simulator"
-# module = "rknn"
-# release = ["rknn-toolkit2"]
-# precision = "no quantisation"
-# targets.rknn = {PLATFORM = "rk3588"}
-# ///
 """Rockchip's simulator of the NPU in $PLATFORM, after its converter, without quantisation."""
 
 import os

@@ -1,12 +1,3 @@
-# /// script
-# dependencies = ["onnx2tf", "tensorflow", "onnx", "numpy"]
-#
-# [tool.onnxpad]
-# title = "TensorFlow Lite through onnx2tf"
-# module = "onnx2tf"
-# precision = "the model in float32 is run"
-# targets.tflite = {}
-# ///
 """LiteRT in float32, after onnx2tf has converted the model to channels last."""
 
 import contextlib

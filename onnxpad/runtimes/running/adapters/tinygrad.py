@@ -1,12 +1,3 @@
-# /// script
-# dependencies = ["tinygrad", "numpy"]
-#
-# [tool.onnxpad]
-# title = "tinygrad"
-# module = "tinygrad"
-# programs = ["clang"]
-# targets.tinygrad = {DEV = "CPU"}
-# ///
 """tinygrad's ONNX runner on the CPU, whose kernels clang compiles.
 
 What tinygrad allocates is filled with ones bit by bit, which no float is and no result has: a cell

@@ -1,11 +1,3 @@
-# /// script
-# dependencies = ["tract", "numpy"]
-#
-# [tool.onnxpad]
-# title = "tract"
-# module = "tract"
-# targets.tract = {}
-# ///
 """tract on the CPU, which is told the shapes of a run before it compiles the model."""
 
 from functools import lru_cache

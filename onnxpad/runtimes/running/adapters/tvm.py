@@ -1,12 +1,3 @@
-# /// script
-# dependencies = ["apache-tvm", "onnx", "numpy"]
-#
-# [tool.onnxpad]
-# title = "TVM"
-# module = "tvm"
-# release = ["apache-tvm", "tvm"]
-# targets.tvm = {}
-# ///
 """TVM's relax front end for ONNX, compiled by LLVM."""
 
 from functools import lru_cache

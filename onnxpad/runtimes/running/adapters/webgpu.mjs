@@ -1,14 +1,3 @@
-// /// script
-// dependencies = ["onnxruntime-web"]
-//
-// [tool.onnxpad]
-// title = "onnxruntime-web WebGPU"
-// programs = ["node", "chromium"]
-//
-// [tool.onnxpad.targets]
-// webgpu = {BUNDLE = "ort.webgpu.bundle.min.mjs"}
-// webgpu-jsep = {BUNDLE = "ort.all.bundle.min.mjs", title = "onnxruntime-web WebGPU (JSEP)"}
-// ///
 // onnxruntime-web on WebGPU in headless Chromium, from node_modules of the working folder; $BUNDLE
 // says which build.
 import { spawn } from "node:child_process";

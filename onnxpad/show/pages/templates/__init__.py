@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from onnxpad.errors import RuntimeUnavailable
+from onnxpad.show.wording import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -42,31 +42,26 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=lambda value: visible(value) if type(value) is str else value,
     )
-    made.filters |= {"breakable": _breakable, "typed": _typed, "code": _with_code}
+    made.filters |= {"lines": _escaped, "code": _with_code}
     return made
 
 
-def _marked(pattern: str, replacement: str, text: str) -> Markup:
-    """The text as HTML, with what the pattern finds in it marked."""
+def _escaped(text: str) -> Markup:
+    """A text of several lines."""
     from markupsafe import Markup, escape
 
-    return Markup(re.sub(pattern, replacement, str(escape(text))))  # noqa: S704 - escaped
-
-
-def _breakable(name: str) -> Markup:
-    """A name that is broken between its parts, where it is too long for a line."""
-    return _marked(r"([/_.]+)(?=\w)", r"\1<wbr>", name)
-
-
-def _typed(text: str) -> Markup:
-    """A sentence or command, in which '--target' is not broken behind its dashes."""
-    return _marked(r"(?<![\w-])(--[a-z][a-z-]*)", r'<span class="option">\1</span>', text)
+    return Markup("\n").join(escape(visible(line)) for line in text.split("\n"))
 
 
 def _with_code(text: str) -> Markup:
     """A sentence with what stands between backticks as code."""
-    return _marked(r"`([^`]+)`", r"<code>\1</code>", text)
+    from markupsafe import Markup
+
+    parts = [_escaped(part) for part in text.split("`")]
+    shown = (Markup("<code>{}</code>").format(p) if n % 2 else p for n, p in enumerate(parts))
+    return Markup("").join(shown) if len(parts) % 2 else _escaped(text)
 
 
 def text_of(name: str, package: str = __name__) -> str:

@@ -1,8 +1,28 @@
+/* Entries that have every word of a question, those that have it in their title first. */
+window.onnxpadFinding = (entries) => {
+  const LITTLE = new Set(`a about an and are can does do for has how i in is it me model my of on or the to what when
+    where which why with`.split(/\s+/));
+  const plain = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "");
+  const known = entries.map(([title, kind, , said, more]) =>
+    [plain(title), plain(`${title} ${kind}`), plain(`${said} ${more}`)]);
+
+  return (text) => {
+    const words = text.toLowerCase().split(/[\s,?]+/).filter((word) => word && !LITTLE.has(word))
+      .map((word) => plain(word).replace(/(.{3,})s$/, "$1")).filter(Boolean);
+    const scores = known.map(([title, head, more]) => {
+      const found = words.map((word) => (head.includes(word) ? 2 : more.includes(word) ? 1 : 0));
+      const sum = found.reduce((one, other) => one + other, 0);
+      return found.includes(0) || !sum ? 0 : sum + (words.join("") === title ? 9 : 0) - title.length / 1000;
+    });
+    return [...scores.keys()].filter((number) => scores[number] > 0)
+      .sort((one, other) => scores[other] - scores[one] || one - other);
+  };
+};
+
 (() => {
   const MOST = 12;
-  const index = window.onnxpadIndex || { entries: [], names: {}, words: {} };
-  const entries = index.entries;
-  const find = window.onnxpadFinding(index);
+  const entries = window.onnxpadIndex || [];
+  const find = window.onnxpadFinding(entries);
   const finder = document.getElementById("finder");
   const field = document.getElementById("find");
   const list = document.getElementById("found");
@@ -38,12 +58,10 @@
   }
 
   function search() {
-    const { hits, most, all, notes } = find(field.value);
+    const hits = find(field.value);
     list.replaceChildren(...hits.slice(0, MOST).map((number) => item(entries[number])));
     if (hits.length > MOST) list.append(more(hits.slice(MOST)));
-    if (hits.length && most < all) notes.push(`with ${most} of ${all} words`);
-    if (hits.length > MOST) notes.push(`the first ${MOST} are shown`);
-    count.textContent = all ? [`${hits.length} found`, ...notes].join(", ") : "";
+    count.textContent = field.value ? `${hits.length} found` : "";
   }
 
   function move(event) {
@@ -58,7 +76,6 @@
   }
 
   finder.hidden = false;
-  field.addEventListener("focus", () => find(""), { once: true });
   field.addEventListener("input", search);
   finder.addEventListener("keydown", move);
   search();

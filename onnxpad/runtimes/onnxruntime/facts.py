@@ -1,15 +1,29 @@
-"""What onnxruntime's loader and CPU kernels refuse or compute in their own way, fusion aside.
+"""What onnxruntime's loader and CPU kernels refuse or compute in their own way, as predicates.
 
-One predicate a fact: `rows` makes rows of the targets of them, `traps` says them of a model.
+`FACTS` are what the rules of `tables.toml` and traps ask besides the shared vocabulary.
 """
 
 from __future__ import annotations
 
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
 from onnxpad.geometry.windows import Axis, same_totals
-from onnxpad.padding.chain import AutoPad, Chain, Pads, is_same
-from onnxpad.padding.effective_pads import effective_pads, output_sizes, short_axis
+from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
+from onnxpad.padding.effective_pads import (
+    axes_in_front,
+    effective_pads,
+    output_sizes,
+    short_axis,
+)
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind
+from onnxpad.runtimes.conditions.rows import Condition
+from onnxpad.runtimes.conditions.words import AGAINST_TEXT
+from onnxpad.runtimes.onnxruntime.pad_fusion import Way, fused_pads, harms, loses_count
 
 _AVERAGE_SHIFTS_SINCE = 19
 _OTHER_FLOATS = frozenset({"float64", "bfloat16"})
@@ -21,14 +35,9 @@ _NO_KERNEL = {
     Kind.MAX: frozenset({"bfloat16"}),
     Kind.PAD: frozenset({"bfloat16", "int16", "uint16", "string"}),
 }
+_MOST_AXES = 2
+"""Of a convolution that WebGPU makes a matrix product of."""
 _NO_KERNEL_BEFORE = {"AveragePool": 7, "LpPool": 2, "Pad": 2}
-
-
-def writes_auto_pad_and_pads(chain: Chain) -> bool:
-    """Whether auto_pad and pads are both written: convolutions are refused, pools take auto_pad."""
-    written = dict(chain.attributes)
-    mode = written.get("auto_pad", "")
-    return chain.op.auto_pad and mode not in ("", "NOTSET") and "pads" in written
 
 
 def same_with_dilation(chain: Chain) -> bool:
@@ -63,13 +72,6 @@ def pads_reach_kernel(chain: Chain) -> bool:
     """Whether a pool has a pad as wide as its undilated kernel."""
     padding = chain.padding
     return chain.op.is_pool and isinstance(padding, Pads) and reaches_kernel(chain, padding)
-
-
-def has_negative_pads(chain: Chain) -> bool:
-    """Whether an operator, which is no Pad node, has a negative pad."""
-    if chain.op.kind is Kind.PAD or not isinstance(chain.padding, Pads):
-        return False
-    return min(chain.padding.flat, default=0) < 0
 
 
 def is_shorter_than_window(chain: Chain) -> bool:
@@ -152,3 +154,52 @@ def _shifts(axis: Axis, *, lower: bool) -> bool:
         more = int((axis.size + 2 * totals[0] - axis.kernel) / axis.stride + 1) < windows
         totals = [totals[0] + more]
     return any(_begin(total, lower=lower) < 0 for total in totals)
+
+
+def _is_product(chain: Chain) -> bool:
+    """Whether WebGPU makes a matrix product of a convolution that pads at its ends alone.
+
+    Where the kernel is one cell, or as large as the input, it looks at the begin pads alone
+    (core/providers/webgpu/nn/conv.cc, and conv.ts of js/web). A Pad that onnxruntime folds counts;
+    sizes that the file leaves open are taken to be no kernel's.
+    """
+    own, front = effective_pads(chain), fused_pads(chain) or Pads.zero(chain.rank)
+    if isinstance(own, Skip) or chain.rank > _MOST_AXES or chain.attribute("group", 1) != 1:
+        return False
+    pads, axes = own + front, axes_in_front(chain, front)
+    if any(pads.begins) or not any(pads.ends):
+        return False
+    single = all(axis.kernel == axis.stride == 1 for axis in axes)
+    return single or all(axis.kernel == axis.size for axis in axes)
+
+
+def _harmed(way: Way, chain: Chain) -> bool:
+    return way in harms(chain)
+
+
+_TESTS: Mapping[str, Callable[[Chain], bool]] = {
+    "same_with_dilation": same_with_dilation,
+    "same_shifts": same_shifts,
+    "same_is_refused": same_is_refused,
+    "pads_written_reach_kernel": pads_reach_kernel,
+    "shorter_than_window": is_shorter_than_window,
+    "output_padding_beyond_stride": has_output_padding_beyond_stride,
+    "average_overhangs": average_overhangs,
+    "no_cpu_kernel": has_no_cpu_kernel,
+    "int8_weight": lambda chain: chain.weight.dtype == "int8",
+    "matrix_product": _is_product,
+    "fused_weight": partial(_harmed, Way.WEIGHT),
+    "fused_value": partial(_harmed, Way.VALUE),
+    "fused_window": partial(_harmed, Way.WINDOW),
+    "fused_beyond_kernel": partial(_harmed, Way.LOAD),
+    "fused_beside_identity": partial(_harmed, Way.COPY),
+    "fused_uncounted": loses_count,
+}
+TABLES: Mapping[str, Any] = tomllib.loads(
+    Path(__file__).with_name("tables.toml").read_text("utf-8")
+)
+"""The shared rules, each with the name of its table, and a sentence for each fact."""
+FACTS: Mapping[str, Condition] = {
+    "against_text": AGAINST_TEXT,
+    **{name: Condition(text, _TESTS[name]) for name, text in TABLES["facts"].items()},
+}
