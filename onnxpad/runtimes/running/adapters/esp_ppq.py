@@ -1,11 +1,3 @@
-# /// script
-# dependencies = ["esp-ppq", "torch", "onnx", "numpy"]
-#
-# [tool.onnxpad]
-# title = "ESP-PPQ"
-# module = "esp_ppq"
-# targets.esp-ppq = {}
-# ///
 """ESP-PPQ's executor on the CPU in float32, before it quantises anything."""
 
 from functools import lru_cache
