@@ -49,8 +49,6 @@ _WATCH = 0.01
 _GRACE = 1.0
 _MOST_KEPT = 1024 * MIB
 _LENGTH = 8
-_DIES_WITH_PARENT = "--dies-with-parent"
-_PR_SET_PDEATHSIG = 1
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
@@ -85,11 +83,8 @@ class Child:
         self.held: dict[str, Any] = {}
         """What callers remember of what it holds."""
         self._replies: SimpleQueue[Reply | None] = SimpleQueue()
-        command = [sys.executable, "-P", "-m", module]
-        if threading.current_thread() is threading.main_thread():
-            command.append(_DIES_WITH_PARENT)  # Linux means the thread that starts it
         self._process = subprocess.Popen(  # noqa: S603 - this very Python and a module of onnxpad
-            command,
+            (sys.executable, "-P", "-m", module),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -523,7 +518,6 @@ def serve(handlers: Mapping[str, Handler]) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent says when it ends
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    _die_with_parent()
     messages: SimpleQueue[Reply] = SimpleQueue()
     threading.Thread(target=_listen, args=(incoming, messages), daemon=True).start()
     _send(outgoing, Reply({"ready": True}, []))
@@ -552,13 +546,6 @@ def tidy_up() -> None:
     if abandon is not None:
         abandon()
     end_all(for_good=True)
-
-
-def _die_with_parent() -> None:
-    if sys.platform == "linux" and _DIES_WITH_PARENT in sys.argv:
-        import ctypes
-
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _send(stream: IO[bytes], message: Reply) -> None:

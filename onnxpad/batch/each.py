@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections import Counter
@@ -276,29 +277,25 @@ def _arguments(verb: str, given: Mapping[str, Any]) -> dict[str, Any]:
     for name in given.keys() - own:
         hint = " or ".join(nearest(name, own)) or ", ".join(sorted(own))
         raise RequestError(f"{verb} of many models has no argument '{name}'; did you mean {hint}?")
-    plain = {name: _plain(name, value) for name, value in given.items() if value is not None}
-    if "plan" in plain:
+    known = {name: value for name, value in given.items() if value is not None}
+    try:
+        options: dict[str, Any] = json.loads(json.dumps(known, default=_plain))
+    except (TypeError, ValueError) as error:
+        raise RequestError(f"{verb}: an argument cannot be sent to a worker: {error}") from None
+    if "plan" in options:
         from onnxpad.retargeting import read_plan
 
-        plain["plan"] = read_plan(given["plan"])
-    return plain
+        options["plan"] = read_plan(given["plan"])
+    return options
 
 
-def _plain(name: str, value: Any) -> Any:  # noqa: ANN401 - whatever an argument may be
-    """The same as data that any executor can carry."""
-    if isinstance(value, bool | int | float | str):
-        return value
+def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever an argument may be
+    """What JSON lacks as data that any executor can carry."""
     if hasattr(value, "to_json"):
         return value.to_json()
     if isinstance(value, os.PathLike):
         return os.path.abspath(value)  # noqa: PTH100 - a text
-    if isinstance(value, Mapping):
-        return {str(key): _plain(name, item) for key, item in value.items()}
-    if hasattr(value, "__index__"):
-        return int(value)
-    if isinstance(value, Iterable):
-        return [_plain(name, item) for item in value]
-    raise RequestError(f"{name} is {value!r}, which cannot be sent to a worker")
+    return int(value) if hasattr(value, "__index__") else list(value)
 
 
 def _inputs(paths: Paths, output: str | None, exclude: Sequence[str]) -> Inputs:

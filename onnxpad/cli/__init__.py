@@ -88,7 +88,6 @@ def main() -> None:
     if _COMPUTING.isdisjoint(words):
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     status = run(words)
-    gc.freeze()  # Python would look through everything once more before it lets go of it
     sys.exit(status)
 
 

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 FINE, FINDINGS, WRONG = 0, 1, 2
 STANDARD = "-"
 _TRY = "\n  try     "
-_SELDOM = 30.0
-"""Seconds between two lines that say in a log what is being done."""
 
 
 def is_given(flag: str) -> bool:
@@ -99,16 +97,13 @@ def dressed(text: str, stream: TextIO) -> str:
 def working(text: str) -> Iterator[Callable[[str], None]]:
     """What is being done: on a terminal after a second, with -v line by line wherever it goes.
 
-    Into a file or a log goes a line every 30 s; with -q nothing. Gives the function that says what
-    is being done now.
+    Gives the function that says what is being done now.
     """
     with status_line(text) as line:
         if line:
             yield line.say
-        elif is_given("quiet"):
-            yield lambda _text: None
         else:
-            yield _log(text, every=0 if is_given("verbose") else _SELDOM)
+            yield _log(text) if is_given("verbose") else lambda _text: None
 
 
 @contextmanager
@@ -123,20 +118,16 @@ def status_line(text: str) -> Iterator[Line | None]:
         yield line
 
 
-def _log(text: str, every: float) -> Callable[[str], None]:
-    """Steps with the seconds since the first, one in `every` seconds; each step once.
-
-    Where standard error is gone, nothing is written.
-    """
+def _log(text: str) -> Callable[[str], None]:
+    """Steps with the seconds since the first, each once; nowhere where standard error is gone."""
     from onnxpad.show.wording import visible
 
-    begin = last_time = monotonic()
-    last = ""
+    begin, last = monotonic(), ""
 
     def write(step: str) -> None:
-        nonlocal last_time, last
-        if step != last and monotonic() - last_time >= every:
-            last_time, last = monotonic(), step
+        nonlocal last
+        if step != last:
+            last = step
             with suppress(OSError, ValueError):
                 sys.stderr.write(f"{monotonic() - begin:7.1f} s  {visible(brief(step))}\n")
                 sys.stderr.flush()

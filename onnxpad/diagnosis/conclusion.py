@@ -15,11 +15,10 @@ from onnxpad.diagnosis.score import size_of
 from onnxpad.errors import RequestError, counted, few
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.graph.modules import module_returning
+from onnxpad.probing.agreement import gap
 from onnxpad.retargeting.plan import Plan
-from onnxpad.validation.agreement import gap
-from onnxpad.validation.bench import Bench
-from onnxpad.validation.noise import UNITS
-from onnxpad.validation.report import Verdict, with_few_maps
+from onnxpad.validation.bench import UNITS, Bench
+from onnxpad.validation.report import Verdict
 
 # What comes nearest leaves at most a tenth of what differs.
 _PART = 10
@@ -100,8 +99,8 @@ class _Conclusion:
             nearest_seconds=None if nearest is None or not search else search.nearest_at - started,
             settles=self._what_settles(),
             settling_atol=self.atol,
-            outputs=with_few_maps(judgement.rows, agree=judgement.agrees),
-            as_it_is=() if solution is None else with_few_maps(fit.present.rows, agree=False),
+            outputs=judgement.rows,
+            as_it_is=() if solution is None else fit.present.rows,
             difference=self.difference,
             warnings=tuple(bench.warnings),
             device=bench.settings.device,

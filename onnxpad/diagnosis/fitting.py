@@ -29,9 +29,9 @@ from onnxpad.diagnosis.search import EVERYTHING, Extent, Search, changed
 from onnxpad.errors import RequestError, headline
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.reading.survey import Survey
+from onnxpad.probing.agreement import gap
 from onnxpad.retargeting import retarget
 from onnxpad.retargeting.plan import Plan
-from onnxpad.validation.agreement import gap
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.reference import FOREIGN
 from onnxpad.validation.report import Verdict

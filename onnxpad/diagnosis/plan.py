@@ -17,10 +17,10 @@ from onnxpad.diagnosis.score import Reference, scored, size_of
 from onnxpad.geometry.size import Symbol
 from onnxpad.padding.chain import Chain, Pads, is_same
 from onnxpad.padding.effective_pads import same_is_disputed
+from onnxpad.probing.agreement import gap
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.plan import Plan, PlanEntry, settings_of, with_settings
 from onnxpad.retargeting.windows_read import differs
-from onnxpad.validation.agreement import gap
 
 _FARTHEST_GROWN = 3
 _FREQUENT = 3

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 
 from onnxpad.diagnosis.runner import Broken, Runner
 from onnxpad.model.comparing.networks import Network
-from onnxpad.validation.agreement import UNTELLING, gap
-from onnxpad.validation.bench import Bench
-from onnxpad.validation.noise import UNITS
+from onnxpad.probing.agreement import UNTELLING, gap
+from onnxpad.validation.bench import UNITS, Bench
 from onnxpad.validation.reference import against_reference, own_rounding
 from onnxpad.validation.report import OutputRow, ToleranceReport, Verdict
 from onnxpad.validation.tolerance import Tolerance

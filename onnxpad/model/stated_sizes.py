@@ -94,8 +94,7 @@ def stale_sizes(document: Document, edited: Sequence[Address], keep: Keep) -> li
     keep: the sizes that stay: those that the shape rules do not contradict, those that they
         confirm, or none, as where onnx's inference, which checkers use, may find others.
     """
-    touched = set[str]()
-    _follow(document, document.main, {one.id for one in edited}, touched)
+    touched = _hanging(document, {one.id for one in edited})
     inferred = {} if keep == "none" else inferred_sizes(document)
     edits = []
     for scope in document.scopes.values():
@@ -138,30 +137,22 @@ def _dims(value: ValueInfoProto) -> Dims | None:
     )
 
 
-def _follow(
-    document: Document, scope: Scope, edited: Collection[NodeId], touched: set[str]
-) -> bool:
-    """Add to `touched` what hangs on edited nodes of a graph and its bodies; whether any does."""
-    is_touched = False
-    for node in scope.ordered():
-        bodies = [body for _, body in scope.children.get(node.key, ())]
-        inside = [_follow(document, body, edited, touched) for body in bodies]
-        if (scope.id, node.key) in edited or not touched.isdisjoint(node.inputs):
-            called = document.function(node)
-            for body in [*bodies, called] if called else bodies:
-                touched.update(_all_results(body))
-        elif not any(inside):
-            continue
-        is_touched = True
-        touched.update(filter(None, node.outputs))
-    return is_touched
-
-
-def _all_results(scope: Scope) -> Iterator[str]:
-    for node in scope.ordered():
-        yield from filter(None, node.outputs)
-        for _, body in scope.children.get(node.key, ()):
-            yield from _all_results(body)
+def _hanging(document: Document, edited: Collection[NodeId]) -> set[str]:
+    """What edited nodes make, and what hangs on it, in bodies and functions as well."""
+    touched, known = set[str](), -1
+    while known < len(touched):
+        known = len(touched)
+        for scope in document.scopes.values():
+            for node in scope.ordered():
+                bodies = [body for _, body in scope.children.get(node.key, ())]
+                called = document.function(node)
+                if (scope.id, node.key) in edited or not touched.isdisjoint(node.inputs):
+                    for body in [*bodies, called] if called else bodies:
+                        touched.update(body.inputs)
+                elif all(touched.isdisjoint(body.outputs) for body in bodies):
+                    continue
+                touched.update(filter(None, node.outputs))
+    return touched
 
 
 def inferred_sizes(document: Document) -> dict[str, dict[str, Dims]]:

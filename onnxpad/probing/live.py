@@ -88,15 +88,14 @@ class Live:
         judgement = table(target)
         if target.name not in self.trials or judgement.settled_by:
             return judgement
-        measured = ran_by(self.trials[target.name].runner).evidence
         key = (target.name, id(site))
-        if key not in self._of_sites:
-            outcome = self._asked(target, lambda trials: _of_site(trials, site))
-            self._of_sites[key] = (site, outcome)
+        if key not in self._of_sites:  # the site is kept, and with it its id
+            self._of_sites[key] = site, self._asked(target, partial(_of_site, site=site))[0]
         outcome = self._of_sites[key][1]
         if outcome.answer is Answer.UNKNOWN:
             why = "; ".join(filter(None, (judgement.reason, f"not run: {outcome.message}")))
             return replace(judgement, reason=why) if judgement.answer.is_open else judgement
+        measured = self.ran[target.name].evidence
         if outcome.answer is judgement.answer and outcome.answer.fails:  # the table has the cause
             return replace(judgement, measured=measured, at_some_sizes=False)
         falls_back = outcome.answer is Answer.FALLS_BACK
@@ -106,8 +105,8 @@ class Live:
     def failure(self, target: Target, site: Site) -> Probe | None:
         """The probe of a padded node that a runtime of the target failed in a run of this call."""
         parts = (part for part in target.parts or (target,) if part.name in self.trials)
-        found = (_of_site(self.trials[part.name], site) for part in parts)
-        return next((one.failure for one in found if one.answer.fails), None)
+        outcomes = (_of_site(self.trials[part.name], site) for part in parts)
+        return next((one.failure for one in outcomes if one.answer.fails), None)
 
     def candidate(
         self, target: Target, part: Excerpt, sizes: int, judged: Sequence[str]
@@ -120,9 +119,8 @@ class Live:
         for one in target.parts or (target,):
             if one.name not in self.trials:
                 continue
-            measured = ran_by(self.trials[one.name].runner).evidence
             ask = partial(_of_excerpt, part=part, sizes=sizes, judged=tuple(judged))
-            outcome = self._asked(one, ask)
+            outcome, measured = self._asked(one, ask)
             if outcome.answer.fails:
                 return Judgement(outcome.answer, outcome.sentence, measured=measured)
             if outcome.answer.is_open:
@@ -135,21 +133,22 @@ class Live:
             return joint([(part.name, self.calls(part, table)) for part in target.parts])
         if target.name not in self.trials:
             return table(target)
-        measured = ran_by(self.trials[target.name].runner).evidence
-        outcome = self._asked(target, _of_call)
+        outcome, measured = self._asked(target, _of_call)
         if outcome.answer.is_open:
             return table(target)
         reason = f"it runs no local function: {outcome.message}"
         return Judgement(outcome.answer, reason, measured=measured)
 
-    def _asked(self, target: Target, ask: Callable[[Trials], Outcome]) -> Outcome:
+    def _asked(self, target: Target, ask: Callable[[Trials], Outcome]) -> tuple[Outcome, str]:
+        """What a runtime did, and where that is known from."""
+        trials = self.trials[target.name]
         try:
-            return ask(self.trials[target.name])
+            return ask(trials), ran_by(trials.runner).evidence
         except RuntimeUnavailable as error:
             if not self._skips_missing:
                 raise
             self.trials.pop(target.name).close()
-            return Outcome("not judged", headline(error))
+            return Outcome("not judged", headline(error)), ""
 
 
 def _of_call(trials: Trials) -> Outcome:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from math import gcd, lcm
@@ -181,7 +181,7 @@ def outputs_without(part: Excerpt, nodes: Collection[str]) -> tuple[str, ...]:
 def _drawn(shape: tuple[int, ...], dtype: str, *, seed: int, sign: int) -> Array:
     """Numbers of one sign (0: of both), the same for the same arguments."""
     random = np.random.default_rng([seed, sign + 1, *shape])
-    kind = _type(dtype)
+    kind = np.dtype(dtype)  # onnx has told numpy of bfloat16
     if kind.kind in "iu":
         info = np.iinfo(kind)
         middle = (int(info.min) + int(info.max) + 1) // 2
@@ -194,15 +194,6 @@ def _drawn(shape: tuple[int, ...], dtype: str, *, seed: int, sign: int) -> Array
     return values.astype(kind)
 
 
-def _type(dtype: str) -> np.dtype[Any]:
-    if dtype == "bfloat16":
-        import ml_dtypes  # onnx brings it
-
-        found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
-        return found
-    return np.dtype(dtype)
-
-
 _QUANTISED = ("QLinear", "QuantizeLinear", "DynamicQuantize")
 
 
@@ -213,10 +204,7 @@ def quantises(model: Model) -> bool:
 
 def ranks(model: Model) -> Mapping[str, int]:
     """The outputs in their order with their declared ranks, -1 where there is none."""
-    return dict(_ranks(model))
-
-
-def _ranks(model: Model) -> Iterator[tuple[str, int]]:
-    for value in model.graph.output:
-        kind = value.type.tensor_type
-        yield value.name, len(kind.shape.dim) if kind.HasField("shape") else -1
+    types = {value.name: value.type.tensor_type for value in model.graph.output}
+    return {
+        name: len(kind.shape.dim) if kind.HasField("shape") else -1 for name, kind in types.items()
+    }

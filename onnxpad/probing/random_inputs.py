@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import prod
 from typing import Any, Literal
 
@@ -13,26 +13,22 @@ from numpy.typing import NDArray
 from onnxpad import processes
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Size, Symbol
+from onnxpad.model.comparing.networks import Network
 from onnxpad.model.graph.types import Type
 
 Array = NDArray[Any]
 Feeds = dict[str, Array]
 Style = Literal["range", "small", "ones"]
 _STEPS = (0, 1, 3, 6)
-_SCHEMES: tuple[tuple[int, bool], ...] = (
-    (32, False),
-    (64, False),
-    (64, True),
-    (16, False),
-    (128, True),
-    (224, True),
-    (256, True),
-    (512, True),
-    (8, False),
+_FIRST = 32
+_SIZES: tuple[tuple[int, bool], ...] = (
+    *((_FIRST, False), (64, False), (64, True), (16, False)),
+    *((128, True), (224, True), (256, True), (512, True), (8, False)),
 )
 # Sizes where the first axis may be one of an image.
 _LONG = (32, 64)
 _MOST_AXES = 64
+_MOST_COUNTS = 4
 
 
 class Undrawable(RequestError):
@@ -41,18 +37,34 @@ class Undrawable(RequestError):
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """How one sample is tried: sizes from `size_from`, all alike or not, and integers.
+    """How one sample is tried: sizes from `size_from`, all alike (`square`) or not, and integers.
 
-    `sizes` are taken in turn instead; axis 1 has so many `channels` where they are not 0. The first
-    axis is a batch of one or two, unless it is `long` like the others.
+    Axis 1 of an image has so many `channels` where they are open and not 0. The first axis is a
+    batch of one or two, unless it is `long` like the others.
     """
 
     size_from: int
-    square: bool
-    style: Style
-    sizes: tuple[int, ...] = ()
+    square: bool = False
+    style: Style = "range"
     channels: int = 0
     long: bool = False
+
+
+def channel_counts(network: Network) -> tuple[int, ...]:
+    """Numbers of channels that weights read: those of convolutions first, then rows of numbers."""
+    convolved, rows = list[int](), list[int]()
+    for node in network.nodes:
+        shapes = [
+            tuple(network.initializers[n].dims) for n in node.input if n in network.initializers
+        ]
+        rows += [max(dims) for dims in shapes if prod(dims) == max(dims, default=1) > 1]
+        weights = [dims for dims in shapes if len(dims) > 2]
+        if node.op_type == "ConvTranspose" and weights:
+            convolved.append(weights[0][0])
+        elif node.op_type == "Conv" and weights:
+            group = next((one.i for one in node.attribute if one.name == "group"), 1)
+            convolved.append(weights[0][1] * group)
+    return tuple(dict.fromkeys((*convolved[:1], *rows, *convolved)))[:_MOST_COUNTS]
 
 
 class Sampler:
@@ -65,49 +77,36 @@ class Sampler:
         """`channels` are numbers of channels to try where axis 1 of an image is open."""
         if seed < 0:
             raise RequestError(f"seed is {seed}: give 0 or more")
-        self._channels = channels
         self.settled: Draw | None = None
-        self._types = types
-        self._seed = seed
+        self._types, self._seed = types, seed
         for name, type_ in types.items():
             _check(name, type_)
+        self._dims = {name: type_.dims or () for name, type_ in types.items()}
+        opens = (len(dims) > 2 and not isinstance(dims[1], int) for dims in self._dims.values())
+        self._channels = channels if any(opens) else ()
 
     def draws(self) -> Iterator[Draw]:
-        """Attempts in order: sizes that differ first, then square ones, then tamer integers."""
-        dims = [d for t in self._types.values() for d in t.dims or ()]
-        open_sizes = any(isinstance(size, Symbol) for size in dims)
-        integers = any(t.dtype.startswith(("int", "uint")) for t in self._types.values())
+        """Attempts in order: the settled one, sizes that differ, square ones, tamer integers."""
+        if self.settled:
+            yield self.settled
+        is_open = any(isinstance(size, Symbol) for dims in self._dims.values() for size in dims)
+        integers = any(one.dtype.startswith(("int", "uint")) for one in self._types.values())
         styles: tuple[Style, ...] = ("range", "small", "ones") if integers else ("range",)
         for style in styles:
-            for size_from, square in _SCHEMES if open_sizes else _SCHEMES[:1]:
+            for size_from, square in _SIZES if is_open else _SIZES[:1]:
                 yield Draw(size_from, square, style)
-                if size_from == _SCHEMES[0][0] and self._open_channels:
-                    yield from (Draw(size_from, square, style, (), c) for c in self._channels)
-            firsts = [d for t in self._types.values() for d in (t.dims or ())[:1]]
-            if any(isinstance(size, Symbol) for size in firsts):
-                yield from (Draw(size, square=False, style=style, long=True) for size in _LONG)
-
-    def at_sizes(self, sizes: tuple[int, ...]) -> Iterator[Draw]:
-        """The settled draw at each of the sizes in turn; nothing where no size is open."""
-        dims = [d for t in self._types.values() for d in (t.dims or ())[1:]]
-        if self.settled and any(isinstance(size, Symbol) or size is None for size in dims):
-            for first in range(len(sizes)):
-                yield replace(self.settled, sizes=(*sizes[first:], *sizes[:first]))
-
-    @property
-    def _open_channels(self) -> bool:
-        return any(
-            len(t.dims or ()) > 2 and not isinstance((t.dims or ())[1], int)
-            for t in self._types.values()
-        )
+                if size_from == _FIRST:
+                    yield from (Draw(size_from, square, style, count) for count in self._channels)
+            if any(isinstance(size, Symbol) for dims in self._dims.values() for size in dims[:1]):
+                yield from (Draw(size, style=style, long=True) for size in _LONG)
 
     @property
     def open_sizes(self) -> tuple[str, ...]:
         """Named dimensions whose sizes are drawn; the batch counts only where nothing else does."""
         named = [
             (axis, size.root)
-            for type_ in self._types.values()
-            for axis, size in enumerate(type_.dims or ())
+            for dims in self._dims.values()
+            for axis, size in enumerate(dims)
             if isinstance(size, Symbol) and size.root
         ]
         inner = [root for axis, root in named if axis]
@@ -124,58 +123,48 @@ class Sampler:
         """
         random = np.random.default_rng([self._seed, index])
         shapes = self.shapes(index, draw)
-        self._refuse_large(shapes)
+        cells = sum(map(prod, shapes.values()))
+        needed = 2 * sum(
+            prod(s) * np.dtype(self._types[n].dtype).itemsize for n, s in shapes.items()
+        )
+        allowed = processes.current().memory_allowed()
+        if needed > allowed:  # here, and where the model runs
+            name = max(shapes, key=lambda one: prod(shapes[one]))
+            raise Undrawable(
+                f"random inputs of these sizes have {cells} cells and take "
+                f"{processes.readable(needed)} of memory, more than {processes.readable(allowed)}: "
+                f"'{name}' is {list(shapes[name])}\n"
+                "  try     smaller sizes with --dim, inputs of your own with --inputs, or "
+                f"--memory {processes.readable(2 * needed, '')}"
+            )
         return {
             name: _values(random, np.dtype(self._types[name].dtype), shape, index, draw.style)
             for name, shape in shapes.items()
         }
-
-    def _refuse_large(self, shapes: Mapping[str, Sequence[int]]) -> None:
-        for name, shape in shapes.items():
-            if len(shape) > _MOST_AXES:
-                raise Undrawable(
-                    f"input '{name}' has {len(shape)} axes: numpy draws arrays of {_MOST_AXES} at "
-                    "most"
-                )
-        bytes_of = {n: prod(s) * np.dtype(self._types[n].dtype).itemsize for n, s in shapes.items()}
-        needed = 2 * sum(bytes_of.values())  # here, and where the model runs
-        allowed = processes.current().memory_allowed()
-        if needed > allowed:
-            name = max(bytes_of, key=bytes_of.__getitem__)
-            raise Undrawable(
-                f"random inputs of these sizes have {sum(map(prod, shapes.values()))} cells and "
-                f"take {processes.readable(needed)} of memory, more than "
-                f"{processes.readable(allowed)}: '{name}' is {list(shapes[name])}\n"
-                "  try     smaller sizes with --dim, inputs of your own with --inputs, or "
-                f"--memory {processes.readable(2 * needed, '')}"
-            )
 
     def shapes(self, index: int, draw: Draw) -> dict[str, list[int]]:
         """The shape of every input."""
         sizes: dict[str, int] = {}
         return {
             name: [
-                _size(size, axis, len(type_.dims or ()), sizes, index, draw)
-                for axis, size in enumerate(type_.dims or ())
+                _size(size, axis, len(dims), sizes, index, draw) for axis, size in enumerate(dims)
             ]
-            for name, type_ in self._types.items()
+            for name, dims in self._dims.items()
         }
 
 
 def _check(name: str, type_: Type) -> None:
+    why = ""
     if type_.dtype in ("", "string"):
-        kind = (
-            "of texts" if type_.dtype else "no tensor, or of a type that numpy lacks (float8, int4)"
+        kind = "of texts" if type_.dtype else "of a type that numpy lacks (float8, int4)"
+        why = (
+            f"is {kind}: random numbers cannot fill it\n  try     --proof-only, which runs nothing,"
         )
-        raise Undrawable(
-            f"input '{name}' is {kind}: random numbers cannot fill it\n"
-            "  try     --proof-only, which runs nothing, or inputs of your own with --inputs"
-        )
-    if type_.dims is None:
-        raise Undrawable(
-            f"input '{name}' has no shape in the model: random numbers cannot fill it\n"
-            "  try     inputs of your own with --inputs"
-        )
+    elif type_.dims is None or len(type_.dims) > _MOST_AXES:
+        has = "no shape in the model" if type_.dims is None else f"more than {_MOST_AXES} axes"
+        why = f"has {has}: random numbers cannot fill it\n  try     --proof-only,"
+    if why:
+        raise Undrawable(f"input '{name}' {why} or inputs of your own with --inputs")
 
 
 def _size(
@@ -186,23 +175,17 @@ def _size(
     if draw.channels and axis == 1 and rank > 2:
         return draw.channels
     if size is None:
-        return draw.sizes[axis % len(draw.sizes)] if draw.sizes and axis else draw.size_from
+        return draw.size_from
     if size.name not in sizes:
         if axis == 0 and rank > 1 and not draw.long:
             wanted = 1 + index % 2
-        elif draw.sizes:
-            wanted = draw.sizes[0 if draw.square else len(sizes) % len(draw.sizes)]
         elif draw.square:
             wanted = draw.size_from * (1 + index % 2)
         else:
             wanted = draw.size_from + _STEPS[(index + len(sizes)) % len(_STEPS)]
-        sizes[size.name] = _fitting(size, wanted)
+        least = max(wanted, size.minimum, 1)
+        sizes[size.name] = least + (size.residue - least) % size.modulus
     return sizes[size.name]
-
-
-def _fitting(size: Symbol, wanted: int) -> int:
-    least = max(wanted, size.minimum, 1)
-    return least + (size.residue - least) % size.modulus
 
 
 def _values(

@@ -153,7 +153,8 @@ class Trials:
                 return Outcome("not judged", f"what is right is not known: {reason}")
             model = with_output_shapes(made.model, right)
             reply = self._run(model, feeds)
-            one = _outcome(reply, {name: right[name] for name in made.judged}, quantises(model))
+            near = STEPS / BYTES if quantises(model) else NEAR
+            one = _outcome(reply, {name: right[name] for name in made.judged}, feeds, near)
             if one.answer.fails:
                 return one._replace(failure=Probe(model, (feeds,), made.judged))
             found = max(found, one, key=lambda each: each.answer.rank)
@@ -180,10 +181,10 @@ class Trials:
         return str(path)
 
 
-def _outcome(reply: Reply, right: Mapping[str, Any], is_quantised: bool) -> Outcome:  # noqa: FBT001
+def _outcome(reply: Reply, right: Mapping[str, Any], feeds: Feeds, near: float) -> Outcome:
     if not reply.has_run:
         return Outcome(reply.status, reply.message)
-    _, difference = worst(reply.outputs, right, STEPS / BYTES if is_quantised else NEAR)
+    _, difference = worst(reply.outputs, right, feeds, near)
     if difference.is_fault:
         return Outcome("wrong", difference.words)
     return Outcome("fell back" if reply.status == "fell back" else "right")

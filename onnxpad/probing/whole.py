@@ -25,7 +25,7 @@ from onnxpad.probing.agreement import NEAR, QUANTISED, Difference, worst
 from onnxpad.probing.expected import evaluated
 from onnxpad.probing.live import RuntimeRan, ran_by
 from onnxpad.probing.probes import quantises, ranks
-from onnxpad.probing.random_inputs import Sampler
+from onnxpad.probing.random_inputs import Sampler, channel_counts
 from onnxpad.reports import reported
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.judge import failing
@@ -41,8 +41,6 @@ SECONDS = 300.0
 SAMPLES = (0, 4, 2)
 """Of the random inputs those with a batch of 1 where that is open; 4 has no positive number."""
 _MOST_DRAWS = 12
-_MOST_BEFORE = 16
-"""Padded nodes in front of a stop that are looked at: one of another size may be its cause."""
 EVALUATOR, ONNXRUNTIME = "onnxpad float64 evaluator", "onnxruntime without optimisations"
 
 
@@ -110,11 +108,6 @@ class WholeRun:
         return f"{said}. The first tensor that differs beyond rounding is {where}{kind}"
 
 
-class _Sample(NamedTuple):
-    feeds: Feeds
-    right: Mapping[str, Array]
-
-
 class _Original:
     """The model that says what is right: run by onnxruntime, else evaluated in float64.
 
@@ -123,28 +116,20 @@ class _Original:
 
     def __init__(self, network: Network, *, prefers_text: bool) -> None:
         self.network = network
-        self.reference = EVALUATOR if prefers_text else ONNXRUNTIME
+        self.references = [EVALUATOR, ONNXRUNTIME] if prefers_text else [ONNXRUNTIME, EVALUATOR]
         self.failure = ""
         self._session = lru_cache(maxsize=1)(self._opened)
 
     def outputs(self, feeds: Feeds) -> Mapping[str, Array] | None:
         """The outputs; None where neither can compute them, and then `failure` says why."""
-        second = ONNXRUNTIME if self.reference == EVALUATOR else EVALUATOR
-        for name in (self.reference, second):
-            outputs = self.computed(name, feeds, ())
+        for name in tuple(self.references):
+            outputs = self.computed(name, feeds)
             if outputs is not None:
-                self.reference = name
                 return outputs
+            self.references.reverse()
         return None
 
-    def tensor(self, name: str, feeds: Feeds) -> Array | None:
-        """One tensor of the main graph; None where it cannot be computed."""
-        tensors = self.computed(self.reference, feeds, (name,))
-        return tensors[name] if tensors else None
-
-    def computed(
-        self, reference: str, feeds: Feeds, names: tuple[str, ...]
-    ) -> Mapping[str, Array] | None:
+    def computed(self, reference: str, feeds: Feeds, *names: str) -> Mapping[str, Array] | None:
         """Tensors, or all outputs, by the evaluator or by onnxruntime; None where it cannot."""
         try:
             if reference == EVALUATOR:
@@ -183,13 +168,12 @@ def run_whole(  # noqa: PLR0913 - each says another thing about the run
     which `dims` may fix. Where outputs differ, or the runtime refuses the model, the first tensor
     is looked for that does so alone. Raises RequestError where no inputs can be drawn.
     """
-    network = open_lean_network(original)
+    network, ran = open_lean_network(original), ran_by(runner)
     prefers_text = target.startswith("onnxruntime") or _is_misread(network, dims)
     judge = _Original(network, prefers_text=prefers_text)
-    pairs = ((feeds, judge.outputs(feeds)) for feeds in inputs or _drawn(judge, dims))
-    samples = [_Sample(feeds, right) for feeds, right in pairs if right is not None]
-    ran = ran_by(runner)
-    if reason := _nothing_to_compare(judge, samples):
+    pairs = [(feeds, judge.outputs(feeds)) for feeds in inputs or _drawn(judge, dims)]
+    samples = [(feeds, right) for feeds, right in pairs if right is not None]
+    if reason := _nothing_to_compare(judge, [right for _, right in samples]):
         return WholeRun(target, ok=None, runtime=ran, reason=reason)
     dims_of = (one.dims or () for one in network.input_types().values())
     has_open = any(not isinstance(size, int) for sizes in dims_of for size in sizes)
@@ -197,37 +181,45 @@ def run_whole(  # noqa: PLR0913 - each says another thing about the run
         target,
         ok=True,
         runtime=ran,
-        reference=judge.reference,
-        shapes={name: value.shape for name, value in samples[0].feeds.items()},
+        reference=judge.references[0],
+        shapes={name: value.shape for name, value in samples[0][0].items()},
         is_open=has_open and not inputs,
     )
     whole = _Whole(judge, open_network(path), runner, seconds or SECONDS)
     largest = 0.0
-    for number, sample in enumerate(samples):
+    for number, (feeds, right) in enumerate(samples):
         if tell:
             tell(f"running the whole model in {ran}, sample {number + 1} of {len(samples)}")
-        reply = whole.run(path, sample.feeds, whole.rewritten.model)
-        apart = whole.apart(reply, sample.right)
+        reply = whole.run(path, feeds, whole.rewritten.model)
+        apart = whole.apart(reply, right, feeds)
         if apart.is_fault:
             if tell:
                 tell(f"looking for the first tensor that differs in {ran}")
-            return _failed(result, whole, sample, reply, has_open=has_open)
+            fixed = whole.up_to(right, feeds) if has_open else reply
+            return _failed(result, whole, (feeds, right), reply, fixed)
         largest = max(largest, apart.amount)
     return replace(result, largest_difference=largest)
 
 
-def _nothing_to_compare(judge: _Original, samples: Sequence[_Sample]) -> str:
-    """Why the samples show nothing; '' where they do."""
+def _nothing_to_compare(judge: _Original, samples: Sequence[Mapping[str, Array]]) -> str:
+    """Why the outputs of samples show nothing; '' where they do."""
     if not samples:
         return f"neither onnxruntime nor the evaluator computes the original: {judge.failure}"
-    values = [value for sample in samples for value in sample.right.values()]
-    if not any(value.size and not _is_nan(value) for value in values):
+    values = [value for right in samples for value in right.values()]
+    if not any(value.size and not _has_nan(value, np.all) for value in values):
         return (
             "the original computes no number for these inputs, so nothing is compared: give "
             "inputs of your own"
         )
-    listed = [name for name, value in samples[0].right.items() if _is_sequence(value)]
-    return f"output '{listed[0]}' is a sequence, which is not compared" if listed else ""
+    for name, value in samples[0].items():
+        if value.dtype == object and any(isinstance(one, np.ndarray) for one in value.flat):
+            return f"output '{name}' is a sequence, which is not compared"
+    return ""
+
+
+def _has_nan(value: Array, how: Callable[[Array], Any]) -> bool:
+    """Whether every number (`how` is np.all) or any number of an array is NaN or infinite."""
+    return value.dtype.kind == "f" and bool(how(~np.isfinite(value)))
 
 
 def _is_misread(network: Network, dims: Mapping[str, int | str] | None) -> bool:
@@ -247,35 +239,22 @@ def _is_misread(network: Network, dims: Mapping[str, int | str] | None) -> bool:
     return False
 
 
-def _is_sequence(value: Array) -> bool:
-    """Whether an output is a sequence of tensors, which is an array of arrays here."""
-    return value.dtype == object and any(isinstance(one, np.ndarray) for one in value.flat)
-
-
-def _is_nan(value: Array) -> bool:
-    return value.dtype.kind == "f" and bool(np.isnan(value).all())
-
-
-def _is_finite(value: Array) -> bool:
-    return value.dtype.kind != "f" or bool(np.isfinite(value).all())
-
-
 def _drawn(judge: _Original, dims: Mapping[str, int | str] | None) -> list[Feeds]:
     """Random samples at the first sizes at which the original can be computed.
 
     Sizes come first at which all its numbers are finite: elsewhere it divides by windows without
     cells, and says nothing of a runtime.
     """
-    sampler = Sampler(judge.network.input_types(dims), 0)
+    sampler = Sampler(judge.network.input_types(dims), 0, channel_counts(judge.network))
     first: list[Feeds] = []
     for reference_ in (ONNXRUNTIME, EVALUATOR):  # the faster one finds the sizes
         for draw in () if first else islice(sampler.draws(), _MOST_DRAWS):
             feeds = sampler.sample(SAMPLES[0], draw)
-            outputs = judge.computed(reference_, feeds, ())
+            outputs = judge.computed(reference_, feeds)
             if outputs is None:
                 continue
             samples = [feeds, *(sampler.sample(index, draw) for index in SAMPLES[1:])]
-            if all(map(_is_finite, outputs.values())):
+            if not any(_has_nan(value, np.any) for value in outputs.values()):
                 return samples
             first = first or samples
     return first
@@ -306,19 +285,21 @@ class _Whole(NamedTuple):
             path.write_bytes(model.SerializeToString(deterministic=True))
             return self.run(str(path), given, model)
 
-    def worst(self, reply: Reply, right: Mapping[str, Array]) -> tuple[str, Difference]:
+    def worst(
+        self, reply: Reply, right: Mapping[str, Array], feeds: Feeds
+    ) -> tuple[str, Difference]:
         """The output that is furthest off, and how far."""
         near = QUANTISED if quantises(self.judge.network.model) else NEAR
-        return worst(reply.outputs, right, near)
+        return worst(reply.outputs, right, feeds, near)
 
-    def apart(self, reply: Reply, right: Mapping[str, Array]) -> Difference:
+    def apart(self, reply: Reply, right: Mapping[str, Array], feeds: Feeds) -> Difference:
         """How the output that is furthest off differs, or why nothing was computed."""
         if reply.has_run:
-            output, difference = self.worst(reply, right)
+            output, difference = self.worst(reply, right, feeds)
             return difference._replace(words=f"'{output}' is {difference.words}")
         ends = {"refused": "it refuses the model", "crash": "its process ends"}
         words = f"{ends.get(reply.status, 'it does not end')}: {reply.message}"
-        return Difference(np.inf, 0.0, (), words)
+        return Difference(np.inf, 0.0, words)
 
     def fault_at(self, name: str, feeds: Feeds, *, refuses: bool) -> tuple[str, bool]:
         """How the runtime gets a tensor wrong, '' for right, and whether it stops before.
@@ -326,22 +307,21 @@ class _Whole(NamedTuple):
         That it stops counts only where it `refuses` the whole model too.
         """
         try:
-            right = self.judge.tensor(name, feeds)
-            if right is None:
+            tensors = self.judge.computed(self.judge.references[0], feeds, name)
+            if tensors is None:
                 return "", False
-            reply = self.up_to({name: right}, feeds)
+            reply = self.up_to(tensors, feeds)
         except (OnnxpadError, MemoryError):
             return "", False
         if not reply.has_run:
             return (reply.message, True) if refuses else ("", False)
-        _, apart = self.worst(reply, {name: right})
+        _, apart = self.worst(reply, tensors, feeds)
         return apart.words if apart.is_fault and name in reply.outputs else "", False
 
     def first_different(self, feeds: Feeds, *, refuses: bool) -> FirstDifferent | None:
         """By halves: the first tensor, of those that both models have, that comes out wrong.
 
-        Of a model that the runtime refuses as a whole, also the first part that it refuses: where
-        a tensor in front of it is wrong already, that is the cause.
+        Of a model that the runtime refuses as a whole, also the first part that it refuses.
         """
         network, fault = self.rewritten, cache(partial(self.fault_at, feeds=feeds, refuses=refuses))
         shared = [name for name in network.producers if name in self.judge.network.producers]
@@ -349,21 +329,9 @@ class _Whole(NamedTuple):
         if place == len(shared):
             return None
         name = shared[place]
-        if fault(name)[1]:
-            needed = set(network.behind([name], feeds))
-            before = [one for one in shared[:place] if network.producers[one] in needed]
-            padded = [one for one in before if self._is_padded(one)][-_MOST_BEFORE:]
-            name = next((one for one in padded if fault(one)[0]), name)
-        node = network.operation(network.producers[name])
-        words, stops = fault(name)
-        return FirstDifferent(
-            name,
-            node.name or name,
-            node.op_type,
-            self._is_padded(name),
-            words,
-            stops,
-        )
+        node, (words, stops) = network.operation(network.producers[name]), fault(name)
+        label = node.name or name
+        return FirstDifferent(name, label, node.op_type, self._is_padded(name), words, stops)
 
     def _is_padded(self, name: str) -> bool:
         node = self.rewritten.nodes[self.rewritten.producers[name]]
@@ -371,14 +339,21 @@ class _Whole(NamedTuple):
 
 
 def _failed(
-    result: WholeRun, whole: _Whole, sample: _Sample, reply: Reply, *, has_open: bool
+    result: WholeRun,
+    whole: _Whole,
+    sample: tuple[Feeds, Mapping[str, Array]],
+    reply: Reply,
+    fixed: Reply,
 ) -> WholeRun:
-    """How a run failed and where, of a model with open sizes also whether these are the cause."""
-    fixed = whole.up_to(sample.right, sample.feeds) if has_open else reply
-    apart, at_fixed = whole.apart(reply, sample.right), whole.apart(fixed, sample.right)
+    """How a run failed and where; `fixed` is what the runtime makes with these sizes in the file.
+
+    Where that is right, the open sizes are the cause.
+    """
+    feeds, right = sample
+    apart, at_fixed = (whole.apart(one, right, feeds) for one in (reply, fixed))
     words, first = apart.words, None
     if at_fixed.is_fault:
-        first = whole.first_different(sample.feeds, refuses=not fixed.has_run)
+        first = whole.first_different(feeds, refuses=not fixed.has_run)
         if fixed.has_run != reply.has_run:
             words += f"; with these sizes in the file {at_fixed.words}"
         apart = at_fixed

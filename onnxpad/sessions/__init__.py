@@ -59,7 +59,8 @@ class RunFailure:
 class Session:
     """An open model; it lasts as long as the work that opened it.
 
-    `providers` are those that onnxruntime really registered, in its order.
+    `providers` are those that onnxruntime really registered, in its order; `assignments` is the one
+    of each node by its name, where `Settings.records_assignment` was set.
     """
 
     def __init__(self, work: Work, child: Child, opened: Mapping[str, Any]) -> None:
@@ -69,6 +70,7 @@ class Session:
         self.providers: tuple[str, ...] = tuple(opened["providers"])
         self.outputs: tuple[str, ...] = tuple(opened["outputs"])
         self.inputs: tuple[str, ...] = tuple(opened["inputs"])
+        self.assignments: dict[str, str] = opened["assignments"]
 
     def __del__(self) -> None:
         self._child.held.setdefault("closed", []).append(self._number)
@@ -95,11 +97,6 @@ class Session:
         rest = iter(found.buffers)
         values = (unpacked(value, rest) for value in found.head["values"])
         return {name: _array(value) for name, value in zip(wanted, values, strict=True)}
-
-    def assignments(self) -> dict[str, str]:
-        """The provider of each node by its name, where `Settings.records_assignment` was set."""
-        said = {"do": "assignments", "number": self._number}
-        return dict(self._work.call(self._child, said).head["assignments"])
 
 
 def open_session(
@@ -217,7 +214,7 @@ def _has_driver() -> bool:
 def assignments(model: bytes | Path, settings: Settings) -> dict[str, str] | RunFailure:
     """The provider that each node is assigned to, by the node's name, without a run."""
     found = open_session(model, replace(settings, records_assignment=True))
-    return found if isinstance(found, RunFailure) else found.assignments()
+    return found if isinstance(found, RunFailure) else found.assignments
 
 
 def _array(value: object) -> Array:
@@ -265,7 +262,6 @@ def _dtype(name: str) -> np.dtype[Any]:
     try:
         return np.dtype(name)
     except TypeError:
-        import ml_dtypes
+        import ml_dtypes  # noqa: F401 - it tells numpy of bfloat16 and its kin
 
-        found: np.dtype[Any] = np.dtype(getattr(ml_dtypes, name))
-        return found
+        return np.dtype(name)

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import io
 import os
-import sys
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -57,35 +54,15 @@ def cuda_problem() -> str | None:
     onnxruntime = library()
     if CUDA not in onnxruntime.get_available_providers():
         return f"this onnxruntime {onnxruntime.__version__} was built without CUDA"
-    with _captured() as said:
-        if hasattr(onnxruntime, "preload_dlls"):
-            onnxruntime.preload_dlls()
-        try:
-            probe = onnxruntime.InferenceSession(_PROBE, providers=[CUDA, CPU], enable_fallback=0)
-        except _errors_of(onnxruntime) as error:
-            return headline(error)
+    if hasattr(onnxruntime, "preload_dlls"):
+        onnxruntime.preload_dlls()
+    try:
+        probe = onnxruntime.InferenceSession(_PROBE, providers=[CUDA, CPU], enable_fallback=0)
+    except _errors_of(onnxruntime) as error:
+        return headline(error)
     if CUDA in probe.get_providers():
         return None
-    lines = [line for line in "".join(said).splitlines() if "error" in line.lower()]
-    detail = lines[0].rsplit("with error: ", 1)[-1] if lines else "onnxruntime gave no reason"
-    return f"its CUDA provider did not load: {detail}"
-
-
-@contextlib.contextmanager
-def _captured() -> Iterator[list[str]]:
-    """Catch what onnxruntime's libraries write to the terminal; their only way to say why."""
-    said: list[str] = []
-    with tempfile.TemporaryFile() as caught, contextlib.redirect_stdout(io.StringIO()) as spoken:
-        sys.stderr.flush()
-        kept = os.dup(2)
-        os.dup2(caught.fileno(), 2)
-        try:
-            yield said
-        finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-            caught.seek(0)
-            said.extend((caught.read().decode(errors="replace"), spoken.getvalue()))
+    return "its CUDA provider did not load: CUDA or cuDNN is missing, or of another version"
 
 
 def opened(model: bytes | Path, settings: Settings) -> Any:  # noqa: ANN401 - onnxruntime has no types
@@ -98,11 +75,13 @@ def opened(model: bytes | Path, settings: Settings) -> Any:  # noqa: ANN401 - on
     if on_cuda and (problem := cuda_problem()) is not None:
         raise RuntimeUnavailable(no_cuda(problem))
     source = str(model) if isinstance(model, Path) else model
+    how = "HEURISTIC"  # EXHAUSTIVE times algorithms, so that two runs could differ
+    cuda = (CUDA, {"use_tf32": str(int(settings.tf32)), "cudnn_conv_algo_search": how})
     try:
         session = onnxruntime.InferenceSession(
             source,
             _options(onnxruntime, settings),
-            providers=[(CUDA, _cuda_options(settings)), CPU] if on_cuda else [CPU],
+            providers=[cuda, CPU] if on_cuda else [CPU],
             enable_fallback=0,
         )
     except _errors_of(onnxruntime) as error:
@@ -130,13 +109,8 @@ def _options(onnxruntime: ModuleType, settings: Settings) -> Any:  # noqa: ANN40
     return options
 
 
-def _cuda_options(settings: Settings) -> dict[str, str]:
-    how = "HEURISTIC"  # EXHAUSTIVE times algorithms, so that two runs could differ
-    return {"use_tf32": str(int(settings.tf32)), "cudnn_conv_algo_search": how}
-
-
-def _failed(found: RunFailure) -> Reply:
-    return Reply({"failure": [found.stage, found.reason]}, [])
+def _failed(failure: RunFailure) -> Reply:
+    return Reply({"failure": [failure.stage, failure.reason]}, [])
 
 
 class _Served:
@@ -163,11 +137,15 @@ class _Served:
             return _failed(found)
         self._last += 1
         self._sessions[self._last] = found, len(buffers[0]) if buffers else _MUCH
-        names = {
+        parts = found.get_provider_graph_assignment_info() if told["records_assignment"] else []
+        head = {
+            "number": self._last,
+            "providers": found.get_providers(),
             "outputs": [value.name for value in found.get_outputs()],
             "inputs": [value.name for value in found.get_inputs()],
+            "assignments": {node.name: part.ep_name for part in parts for node in part.get_nodes()},
         }
-        return Reply({"number": self._last, "providers": found.get_providers(), **names}, [])
+        return Reply(head, [])
 
     def run(self, said: Mapping[str, Any], buffers: list[Buffer]) -> Reply:
         self._close(said)
@@ -185,11 +163,6 @@ class _Served:
         made: list[Buffer] = []
         return Reply({"values": [packed(value, made) for value in values]}, made)
 
-    def assignments(self, said: Mapping[str, Any], _: list[Buffer]) -> Reply:
-        parts = self._sessions[said["number"]][0].get_provider_graph_assignment_info()
-        found = {node.name: part.ep_name for part in parts for node in part.get_nodes()}
-        return Reply({"assignments": found}, [])
-
     def _close(self, said: Mapping[str, Any]) -> None:
         """Close sessions, and give much memory back to the system: glibc would keep it."""
         closed = [self._sessions.pop(number, (None, 0)) for number in said["closed"]]
@@ -204,7 +177,7 @@ def _serve() -> None:
     with contextlib.suppress(RuntimeUnavailable):  # every call says so
         library()  # its start is no cost of a model
     served = _Served()
-    names = ("warm", "clear", "open", "run", "assignments")
+    names = ("warm", "clear", "open", "run")
     processes.serve({name: getattr(served, name) for name in names})
 
 

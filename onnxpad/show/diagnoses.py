@@ -11,7 +11,7 @@ from onnxpad.errors import counted, either, few
 from onnxpad.inspection import with_far_pad
 from onnxpad.show.document import Command, Document, Line, Section, Table
 from onnxpad.show.pages.cards import Changed, changes_section
-from onnxpad.show.validations import differing, tolerance_line
+from onnxpad.show.validations import tolerance_line
 from onnxpad.show.wording import frameworks_text, ran_text, shape_text, window_text
 
 _NODES_SHOWN, _LABELS_SHOWN = 8, 3
@@ -40,7 +40,6 @@ def diagnosis_document(found: Diagnosis, model: str = "", around: Around = ALONE
     """The verdict and what to do next, the nodes to change, other ways that fit, and warnings."""
     reason = found.reasons[0] if found.reasons else found.reason
     fits = any(node.changed and node.alternatives for node in found.nodes)
-    compared = ("the reference", "the model as it is")
     ran = f": {ran_text(found.providers)}" if found.providers else ""
     tried = f"{counted(found.tried, 'way')} to pad the whole model tried in {found.seconds:.1f} s"
     return Document(
@@ -54,7 +53,6 @@ def diagnosis_document(found: Diagnosis, model: str = "", around: Around = ALONE
             changes_section(partial(_changes, found.nodes or found.nearest_nodes)),
             Section("others", "What else would do", tuple(_other_lines(found))),
             Section("ran", "", (f"device {found.device}{ran}; {tried}", around.wrote)),
-            differing(found.as_it_is or found.outputs, compared),
         ),
         "fine" if found.explained else "wrong",
         "--json",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from onnxpad.errors import counted, few
 from onnxpad.inspection import with_far_pad
 from onnxpad.retargeting import Retargeting
-from onnxpad.show.document import Card, Document, Section, Table
+from onnxpad.show.document import Document, Section, Table
 from onnxpad.show.edited import edited_lines, script_lines, skips_section
 from onnxpad.show.pages.cards import Changed, changes_section
 from onnxpad.show.wording import EACH, alike, idle_lines, ran_text, route_text, shape_text
@@ -17,7 +17,6 @@ from onnxpad.show.wording import EACH, alike, idle_lines, ran_text, route_text, 
 if TYPE_CHECKING:
     from onnxpad.validation.distances import Distance, Distances
 
-_MAPS = 8
 _ALONE = 3
 """So many nodes that stay for one reason are a row each."""
 _HEADERS = ("node", "operator", "before", "after", "output")
@@ -99,21 +98,14 @@ def _rows(found: Retargeting, *, each: bool) -> Iterator[tuple[str, ...]]:
 
 
 def _outputs(moved: Distances) -> Section:
-    """How far outputs moved, and where the most."""
+    """How far outputs moved."""
     rows = Table(_MOVED, tuple(map(_moved_row, moved.rows)), "outputs by sample")
     notes = (
         *(f"{row.output}: {row.why}" for row in moved.rows if row.why),
         *(f"warning: {warning}" for warning in moved.warnings),
         ran_text(moved.providers),
     )
-    cards = partial(_maps, moved)
-    return Section("outputs", "How far outputs moved", table=rows, notes=notes, cards=cards)
-
-
-def _maps(moved: Distances) -> Iterator[Card]:
-    from onnxpad.show.pages.heatmaps import map_cards
-
-    return map_cards(sorted(moved.rows, key=lambda row: -(row.max_abs or 0.0))[:_MAPS])
+    return Section("outputs", "How far outputs moved", table=rows, notes=notes)
 
 
 def _moved_row(row: Distance) -> tuple[str, ...]:

@@ -11,12 +11,12 @@ from onnxpad.errors import OnnxpadError, counted, either, headline
 from onnxpad.inspection import with_far_pad
 from onnxpad.model.opened import ModelLike
 from onnxpad.retargeting.labels import label_of
-from onnxpad.show.document import Card, Document, Section, Table
+from onnxpad.show.document import Document, Section, Table
 from onnxpad.show.pages.cards import Changed, changes_section
 from onnxpad.show.wording import ran_text, runs_text, shape_text
 from onnxpad.validation import OutputRow, Validation, Verdict
 from onnxpad.validation.changed_padding import ChangedPadding, changed_padding
-from onnxpad.validation.report import FirstDifference, ToleranceReport
+from onnxpad.validation.report import ToleranceReport
 
 STATES = {
     Verdict.PROVED: "fine",
@@ -49,7 +49,6 @@ def validation_document(
         (f"  try     {either(found.hints)}" if found.hints else "",),
         (
             changes_section(partial(_changed, changes), title, missing),
-            differing(found.outputs, found.compared, found.first_difference),
             _outputs(found, each=each),
             Section("basis", "", (*_warnings(found), *_basis(found))),
         ),
@@ -167,18 +166,3 @@ def _changed(changes: Sequence[ChangedPadding]) -> Iterator[Changed]:
             "no such node in its place" if chain is None else label_of(chain) for chain in chains
         )
         yield Changed(one.label, one.op, "changed", was, is_now, *chains)
-
-
-def differing(
-    rows: Sequence[OutputRow], compared: Sequence[str], first: FirstDifference | None = None
-) -> Section:
-    """Heatmaps of the outputs that differ, and of the first tensor that does."""
-    drawn = first or any(row.difference is not None for row in rows)
-    lines = (f"How far {compared[1]} is from {compared[0]}, at most.",) if drawn else ()
-
-    def cards() -> Iterator[Card]:
-        from onnxpad.show.pages.heatmaps import map_cards
-
-        return map_cards(rows, first)
-
-    return Section("differences", "Where outputs differ", lines, cards=cards, on_page_alone=True)

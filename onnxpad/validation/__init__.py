@@ -3,16 +3,17 @@
 A proof and runs stand side by side. Of two models, in this order: `request` and `recorded` check
 what the caller gives, `interface` what callers of both models see. `kernel_verdict` asks the formal
 kernel (`proof_apart` in a child). `samples` draws inputs and runs both models on a `bench`;
-`judging` compares the results with what rounding does there (`noise`, `agreement`), without and
-with onnxruntime's optimisations, and locates the first tensor that differs. `verdicts` has the one
-table: from a proof and runs to a verdict. `reference` compares a model with saved outputs,
-`on_runtime` with a target. `culprit`, `changed_padding` and `distances` answer other rooms.
+`judging` judges the results by how far rounding moves them there, without and with onnxruntime's
+optimisations, and locates the first tensor that differs. `verdicts` has the one table: from a proof
+and runs to a verdict. `reference` compares a model with saved outputs, `on_runtime` with a target.
+`culprit`, `changed_padding` and `distances` answer other rooms.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from os import PathLike
 from typing import Any
 
@@ -30,7 +31,7 @@ from onnxpad.probing.random_inputs import Sampler, Undrawable
 from onnxpad.probing.whole import WholeRun
 from onnxpad.proof import Limits
 from onnxpad.runtimes.own_targets import Asking, TargetName
-from onnxpad.sessions import Device, RunFailure, Settings, check_device, resolved
+from onnxpad.sessions import Device, Settings, check_device, resolved
 from onnxpad.validation.bench import Bench, silent
 from onnxpad.validation.interface import (
     broken,
@@ -53,7 +54,6 @@ from onnxpad.validation.report import (
     RunReport,
     Validation,
     Verdict,
-    with_few_maps,
 )
 from onnxpad.validation.request import (
     GivenArrays,
@@ -61,19 +61,11 @@ from onnxpad.validation.request import (
     checked_outputs,
     in_layout,
     turned_inputs,
-    with_channels,
     with_recorded,
 )
-from onnxpad.validation.samples import (
-    Pair,
-    Ran,
-    channel_counts,
-    further_samples,
-    random_samples,
-    run_both,
-)
+from onnxpad.validation.samples import Pair, Ran, further_samples, random_samples, run_both
 from onnxpad.validation.tolerance import tolerance_of
-from onnxpad.validation.verdicts import concluded, joined, qualified
+from onnxpad.validation.verdicts import concluded, joined, qualified, weighed
 from onnxpad.verbs import verb
 
 Array = NDArray[Any]
@@ -98,6 +90,7 @@ _ASK_DIAGNOSE = (
     "diagnose with the same reference: it finds padding that gives it, or says that none does",
 )
 _FINE = (Verdict.IDENTICAL, Verdict.ROUNDING)
+Given = Sequence[Mapping[str, Array]]
 
 
 @verb()
@@ -145,7 +138,7 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     Python or in the one at `live`, and is held against `before`: `.run` says what ran, the largest
     difference, and the first tensor that differs.
     """
-    shown: Sequence[WholeRun] = ()
+    runtimes: Sequence[WholeRun] = ()
     tolerance = tolerance_of(atol, rtol)
     of_runs = {"device": device != "auto", "samples": samples is not None, "seed": seed != 0}
     of_runs |= {"tf32": tf32, "atol or rtol": tolerance is not None}
@@ -153,11 +146,10 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     if target is not None:
         if after is None:
             _refuse_unused("a target runs the model itself on samples of its own", of_runs)
-        asking = Asking(live, seconds=timeout, tell=progress)
-        sizes, feeds = _fed(before, inputs, dims, input_shapes)
-        shown = on_runtimes(before, after, target, asking, dims=sizes, inputs=feeds)
+        asking, facts = Asking(live, seconds=timeout, tell=progress), (dims, input_shapes)
+        runtimes = on_runtimes(before, after, target, asking, facts, inputs)
         if after is None:
-            return with_runtimes(None, shown, device)
+            return with_runtimes(None, runtimes, device)
     if proof_only:
         of_runs = {"inputs": (data or inputs) is not None, "run_only": run_only, **of_runs}
         _refuse_unused("proof_only runs no model", of_runs)
@@ -182,10 +174,10 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
         given = None if inputs is None else turned_inputs(first, types, inputs, bench.warn)
         proof = None if run_only else _proved(bench, pair, types, given, timeout)
         if proof is not None and not runs:
-            found = replace(joined(proof, None, unrun or ""), warnings=tuple(bench.warnings))
+            report = replace(joined(proof, None, unrun or ""), warnings=tuple(bench.warnings))
         else:
-            found = _judged(bench, pair, proof, types, given or (samples, seed))
-    return with_runtimes(found, shown, device) if shown else found
+            report = _judged(bench, pair, proof, types, given or (samples, seed))
+    return with_runtimes(report, runtimes, device) if runtimes else report
 
 
 def _refuse_unused(why: str, given: Mapping[str, bool]) -> None:
@@ -200,9 +192,10 @@ def _check(
     """RequestError where there is nothing to compare, or too much."""
     data, inputs, outputs = given
     refuse_data_twice(data, inputs, outputs)
-    if target is None and (after is None) == (data is None and outputs is None):
+    has_reference = data is not None or outputs is not None
+    if target is None and (after is None) != has_reference:
         raise RequestError("validate needs a second model or reference outputs, and not both")
-    if target is not None and not (data is None and outputs is None):
+    if target is not None and has_reference:
         raise RequestError("a target is held against the model itself: leave data and outputs")
     if target is not None and not live:
         raise RequestError("a target is run here: live is True, or the path of a Python")
@@ -231,28 +224,11 @@ def _read(bench: Bench, network: Network, ambiguous: Preference) -> Network:
     return read
 
 
-def _fed(
-    model: ModelLike,
-    inputs: GivenArrays | None,
-    dims: Mapping[str, int | str] | None,
-    shapes: Mapping[str, Sequence[int]] | None,
-) -> tuple[Mapping[str, int | str] | None, Sequence[dict[str, Array]] | None]:
-    """What is told of dimensions, and inputs as samples, in the layout of the model."""
-    network, warnings = open_lean_network(model), list[str]()
-    told = with_recorded(warnings.append, network, None, dims, shapes)
-    if inputs is None:
-        return told, None
-    return told, turned_inputs(network, network.input_types(told), inputs, warnings.append)
-
-
-# The proof.
-
-
 def _proved(
     bench: Bench,
     pair: Pair,
     types: Mapping[str, Type],
-    given: Sequence[Mapping[str, Array]] | None,
+    given: Given | None,
     timeout: float | None,
 ) -> ProofReport:
     """The proof; for the sizes of the inputs where all samples have the same.
@@ -277,41 +253,36 @@ def _proved(
     return replace(proof, verdict="undecided", reason=why, counterexample=None)
 
 
-# Runs.
-
-
 def _judged(
     bench: Bench,
     pair: Pair,
     proof: ProofReport | None,
     types: Mapping[str, Type],
-    drawn: Sequence[Mapping[str, Array]] | tuple[int | None, int],
+    drawn: Given | tuple[int | None, int],
 ) -> Validation:
     """The report of runs, and of a proof; `drawn` are inputs, or how many to draw and the seed."""
     is_proved = proof is not None and proof.verdict == "proved"
-    seed = drawn[1] if isinstance(drawn, tuple) else None
+    sampler, seed = None, None
     try:
         if isinstance(drawn, tuple):
-            sampler = Sampler(with_channels(pair.before, types), drawn[1], channel_counts(pair))
-            count = drawn[0] or (1 if is_proved else SAMPLES)
-            found = _of_pair(
-                bench, pair, proof, random_samples(bench, pair, sampler, count), sampler
-            )
+            count, seed = drawn
+            sampler = pair.sampler(types, seed)
+            source = random_samples(bench, pair, sampler, count or (1 if is_proved else SAMPLES))
         else:
-            given = (run_both(bench, pair, index, feeds) for index, feeds in enumerate(drawn))
-            found = _of_pair(bench, pair, proof, given, None)
-        found = replace(found, seed=seed)
+            source = (run_both(bench, pair, index, feeds) for index, feeds in enumerate(drawn))
+        proof, report = _of_pair(bench, pair, proof, source, sampler)
+        report = replace(report, seed=seed)
     except LimitMet as limit:
-        found = _ended(bench, str(limit), seed)
+        report = _ended(bench, str(limit), seed)
     except Undrawable as error:
         if proof is None or proof.verdict == "undecided":
             raise
         return replace(joined(proof, None, headline(error)), warnings=tuple(bench.warnings))
-    if found.verdict in _FINE and not is_proved:
-        told = None if found.verdict is Verdict.ROUNDING else proof
-        more = (one for one in untried(*pair, types, told) if one not in found.warnings)
-        found = replace(found, warnings=(*found.warnings, *more))
-    return found if proof is None else joined(proof, found)
+    if report.verdict in _FINE and not is_proved:
+        formal = None if report.verdict is Verdict.ROUNDING else proof
+        more = (one for one in untried(*pair, types, formal) if one not in report.warnings)
+        report = replace(report, warnings=(*report.warnings, *more))
+    return report if proof is None else joined(proof, report)
 
 
 def _of_pair(
@@ -320,56 +291,62 @@ def _of_pair(
     proof: ProofReport | None,
     source: Iterable[Ran],
     sampler: Sampler | None,
-) -> Validation:
-    """The report of runs of samples, which `sampler` draws.
+) -> tuple[ProofReport | None, Validation]:
+    """What runs of samples, which `sampler` draws, leave of a proof, and their report.
 
     Both models run without onnxruntime's optimisations on the samples and on the counterexample of
     the proof, then with them. Where nothing is decided and the samples show no difference, further
     ones follow.
     """
-    random = dict.fromkeys(label for one in pair for label in random_nodes(one))
     runs, findings, shown = list[Ran](), list[Finding](), None
     for ran in source:
-        bench.progress(f"sample {ran.index}")
         findings.append(judged(bench, pair, ran))
         runs.append(ran)
     counterexample = proof.counterexample if proof else None
     if counterexample and all(one.verdict is not Verdict.DIFFERENT for one in findings):
-        bench.progress("the proof's counterexample")
         runs.append(run_both(bench, pair, len(runs), counterexample.inputs))
         findings.append(judged(bench, pair, runs[-1]))
         shown = findings[-1].verdict
+    if proof is not None and shown is not None:
+        proof, warning = weighed(proof, shown)
+        if warning:
+            bench.warn(warning)
     on = optimised(bench, pair, runs)
-    for role, network in zip(("before", "after"), pair, strict=True):
-        bench.note_providers(role, network)
-    is_open = proof is None or proof.verdict == "undecided"
-    if sampler and is_open and not random and all(one.verdict in _FINE for one in findings):
+    random = tuple(dict.fromkeys(label for one in pair for label in random_nodes(one)))
+    is_open = (proof is None or proof.verdict == "undecided") and not random
+    if sampler and is_open and all(one.verdict in _FINE for one in findings):
         formal = bool(proof and proof.is_formal)
         more = further_samples(bench, pair, sampler, runs[0], len(runs), formal=formal)
-        for ran in (one for one in more if is_telling(pair, one)):
-            found = judged(bench, pair, ran)
-            if found.verdict is Verdict.DIFFERENT:
-                findings.append(found)
-                runs.append(ran)
-                break
+        judgements = ((ran, judged(bench, pair, ran)) for ran in more if is_telling(pair, ran))
+        differing = (both for both in judgements if both[1].verdict is Verdict.DIFFERENT)
+        for ran, finding in islice(differing, 1):
+            findings.append(finding)
+            runs.append(ran)
+    for role, network in zip(("before", "after"), pair, strict=True):
+        bench.note_providers(role, network)
+    report = qualified(_concluded(bench, sampler, findings, on, runs), broken(*pair), random)
+    refused = "" if any(ran.results for ran in runs) else "; ".join(runs[0].failures)
+    return proof, _with_run(report, shown, refused)
+
+
+def _concluded(
+    bench: Bench,
+    sampler: Sampler | None,
+    findings: Sequence[Finding],
+    on: tuple[Sequence[OutputRow], str],
+    runs: Sequence[Ran],
+) -> Validation:
+    """The report of runs, also by the tolerance that was asked for, and what to try."""
     report = concluded(bench, findings, on, runs)
-    if sampler and report.verdict is Verdict.DIFFERENT:
-        report = replace(report, hints=_facts_to_give(report.outputs, sampler.open_sizes))
+    open_sizes = sampler.open_sizes if sampler else ()
+    has_other_shapes = any(row.other_shape for row in report.outputs)
+    if report.verdict is Verdict.DIFFERENT and open_sizes and has_other_shapes:
+        facts = " ".join(f"--dim '{name}%32=0'" for name in open_sizes)
+        hint = f"the facts that the second model was written for, such as {facts}"
+        report = replace(report, hints=(hint,))
     for ran in runs:
         bench.look(ran.before, ran.after)
-    if bench.tolerance:
-        report = bench.tolerance.judged(report)
-    report = qualified(report, broken(*pair), tuple(random))
-    neither = all(isinstance(one, RunFailure) for ran in runs for one in (ran.before, ran.after))
-    return _with_run(report, shown, "; ".join(runs[0].failures) if runs and neither else "")
-
-
-def _facts_to_give(rows: Sequence[OutputRow], open_sizes: Sequence[str]) -> tuple[str, ...]:
-    """What to try where outputs have other shapes at sizes that were drawn."""
-    if not open_sizes or not any(row.other_shape for row in rows):
-        return ()
-    facts = " ".join(f"--dim '{name}%32=0'" for name in open_sizes)
-    return (f"the facts that the second model was written for, such as {facts}",)
+    return bench.tolerance.judged(report) if bench.tolerance else report
 
 
 def _ended(bench: Bench, reason: str, seed: int | None) -> Validation:
@@ -381,9 +358,9 @@ def _ended(bench: Bench, reason: str, seed: int | None) -> Validation:
 
 def _with_run(report: Validation, shown: Verdict | None = None, refused: str = "") -> Validation:
     """The report of runs, with what they alone say; `shown` is of the proof's counterexample."""
-    report = replace(report, outputs=with_few_maps(report.outputs, agree=report.ok))
-    run = RunReport(report.verdict, report.reason, report.judge, shown, refused)
-    return replace(report, run=run)
+    return replace(
+        report, run=RunReport(report.verdict, report.reason, report.judge, shown, refused)
+    )
 
 
 def _with_reference(
@@ -399,18 +376,18 @@ def _with_reference(
     checked = checked_outputs(network, outputs, len(samples), bench.warn)
     try:
         expected = in_layout(bench, network, samples, checked)
-        found = against_reference(bench, network, samples, expected, in_pads=True)
+        finding = against_reference(bench, network, samples, expected, in_pads=True)
     except LimitMet as limit:
         return _ended(bench, str(limit), None)
     bench.note_providers("model", network)
     report = Validation(
-        *(found.verdict, found.reason, ONNXRUNTIME),
+        *(finding.verdict, finding.reason, ONNXRUNTIME),
         *(dict(bench.providers), bench.settings.device, None),
-        outputs=found.rows,
-        first_difference=found.first,
+        outputs=finding.rows,
+        first_difference=finding.first,
         warnings=tuple(bench.warnings),
         input_shapes=tuple({name: v.shape for name, v in feeds.items()} for feeds in samples),
         compared=("reference", "model"),
-        hints=_ASK_DIAGNOSE if found.verdict is Verdict.DIFFERENT else found.hints,
+        hints=_ASK_DIAGNOSE if finding.verdict is Verdict.DIFFERENT else finding.hints,
     )
     return _with_run(bench.tolerance.judged(report) if bench.tolerance else report)

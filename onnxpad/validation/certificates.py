@@ -58,9 +58,8 @@ def certificate(
     """What a proof says of these files; raises RequestError where nothing is proved."""
     if proof.verdict != "proved":
         raise RequestError(f"there is nothing to certify: {proof.reason}")
-    claims = proof.to_json()
-    for name in ("verdict", "reason", "counterexample", "fixing", "limits"):
-        del claims[name]
+    unclaimed = ("verdict", "reason", "counterexample", "fixing", "limits")
+    claims = {name: value for name, value in proof.to_json().items() if name not in unclaimed}
     return Certificate(*files, dict(dims or {}), ambiguous, claims)
 
 
@@ -68,20 +67,19 @@ def read(path: AnyPath) -> Certificate:
     """A certificate from its file; raises RequestError for anything else."""
     try:
         found = json.loads(contents(path, _LARGEST))
-    except (OSError, ValueError) as error:
-        raise RequestError(f"cannot read the certificate '{path}': {error}") from error
-    try:
         given = {one.name: found[one.name] for one in fields(Certificate)}
         files = {name: Fingerprint(**found[name]) for name in ("before", "after")}
         claims = {name: found["proof"][name] for name in _CLAIMS}
-    except (TypeError, KeyError) as error:
+    except OSError as error:
+        raise RequestError(f"cannot read the certificate '{path}': {error}") from error
+    except (ValueError, TypeError, KeyError) as error:
         raise RequestError(
             f"'{path}' is no certificate: onnxpad rewrite --certificate writes one"
         ) from error
-    if found["certificate"] != SCHEMA:
+    if given["certificate"] != SCHEMA:
         raise RequestError(
             f"'{path}' is no certificate that this onnxpad reads: its schema is "
-            f"{found['certificate']}"
+            f"{given['certificate']}"
         )
     return Certificate(**given | files | {"proof": claims})
 
@@ -101,33 +99,38 @@ def proved_again(
     files of other bytes than those that it is about.
     """
     record = read(path)
-    _refuse_others(path, (record.before, record.after), (before, after))
-    limits: dict[str, Any] = {"timeout": timeout, "memory": memory, "progress": progress}
-    told: dict[str, Any] = {"dims": dict(record.dims), "ambiguous": record.ambiguous}
-    found = validate(before, after, proof_only=True, **told, **limits)
+    for known, file in zip((record.before, record.after), (before, after), strict=True):
+        if which := _apart(known, fingerprint(file)):
+            raise RequestError(
+                f"the certificate '{path}' is about other bytes than '{file}'{which}\n"
+                f"  try     onnxpad validate {Path(before).name} {Path(after).name}"
+            )
+    found = validate(
+        before,
+        after,
+        proof_only=True,
+        dims=dict(record.dims),
+        ambiguous=record.ambiguous,
+        timeout=timeout,
+        memory=memory,
+        progress=progress,
+    )
     if found.proof is None or found.verdict is not Verdict.PROVED:
         return found
-    weaker = _weaker(record.proof, found.proof)
-    if weaker:
+    if weaker := _weaker(record.proof, found.proof):
         why = f"{found.reason}; '{path}' says more than that: {weaker}"
         return replace(found, verdict=Verdict.UNVERIFIED, reason=why)
     return replace(found, reason=f"'{path}' holds: {found.reason}")
 
 
-def _refuse_others(
-    path: AnyPath, known: tuple[Fingerprint, Fingerprint], given: tuple[AnyPath, AnyPath]
-) -> None:
-    for record, file in zip(known, given, strict=True):
-        seen = fingerprint(file)
-        if (seen.sha256, dict(seen.data)) == (record.sha256, dict(record.data)):
-            continue
-        apart = [name for name in seen.data if seen.data[name] != record.data.get(name)]
-        which = "" if seen.sha256 != record.sha256 or not apart else f" in '{apart[0]}'"
-        raise RequestError(
-            f"the certificate '{path}' is about other bytes than '{file}'{which}: SHA-256 "
-            f"{seen.sha256[:16]}..., not {str(record.sha256)[:16]}...\n"
-            f"  try     onnxpad validate {Path(given[0]).name} {Path(given[1]).name}"
-        )
+def _apart(record: Fingerprint, seen: Fingerprint) -> str:
+    """Which bytes are others than those on record; '' where none are."""
+    if seen.sha256 != record.sha256:
+        return f": SHA-256 {seen.sha256[:16]}..., not {str(record.sha256)[:16]}..."
+    names = [name for name in seen.data if seen.data[name] != record.data.get(name)]
+    if names:
+        return f" in '{names[0]}'"
+    return "" if dict(seen.data) == dict(record.data) else " in its data files"
 
 
 def _weaker(claims: Mapping[str, Any], proof: ProofReport) -> str:

@@ -1,12 +1,11 @@
-"""Of two models: the nodes with padding that were changed, as both models have them."""
+"""Of two models: the nodes whose padding was changed, as both models have them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from onnxpad import processes
-from onnxpad.model.comparing.changes import changed_nodes
 from onnxpad.model.comparing.networks import Network, open_network
 from onnxpad.model.opened import ModelLike
 from onnxpad.model.reading.survey import Site, Survey
@@ -33,43 +32,29 @@ def changed_padding(
     timeout: float | None = None,
     memory: int | str | None = None,
 ) -> tuple[ChangedPadding, ...]:
-    """Padded nodes of the main graph that differ, in the order of the first model.
+    """Padded nodes of the main graph that pad otherwise, in the order of the first model.
 
-    The options are those of `validate`. Raises OnnxpadError where a model cannot be read, and
-    LimitMet.
+    A node stands in the place of the one that makes the same tensor. The options are those of
+    `validate`. Raises OnnxpadError where a model cannot be read, and LimitMet.
     """
     with processes.limited(timeout, memory):
         first = open_network(before)
         second = matched(silent, first, open_network(after, first.folder))
-        sides = [
-            [sites[index] for index in indices if index in sites]
-            for indices, sites in zip(
-                changed_nodes(first, second),
-                (_sites(one, dims, ambiguous) for one in (first, second)),
-                strict=True,
-            )
-        ]
-    return tuple(_paired(sides[0], sides[1]))
+        ours, theirs = (_sites(one, dims, ambiguous) for one in (first, second))
+    pairs = ((ours.get(name), theirs.get(name)) for name in dict.fromkeys((*ours, *theirs)))
+    chains = ((pair, [site.chain if site else None for site in pair]) for pair in pairs)
+    return tuple(
+        ChangedPadding(site.address.label, site.op, before_, after_)
+        for (was, now), (before_, after_) in chains
+        if (site := was or now) and before_ != after_
+    )
 
 
 def _sites(
     network: Network, dims: Mapping[str, int | str] | None, ambiguous: Preference
-) -> dict[int, Site]:
+) -> dict[str, Site]:
+    """The padded nodes of the main graph by the tensor that they make."""
     prefer = Preferences(ambiguous)
     survey = Survey(network.model, dims=dims, folder=network.folder, prefer=prefer)
-    return {site.address.key: site for site in survey.sites_now() if site.address.scope == ""}
-
-
-def _paired(ours: Sequence[Site], theirs: Sequence[Site]) -> Iterator[ChangedPadding]:
-    """Each padded node with the one that makes its tensor, or the next of its operator."""
-    left = list(theirs)
-    for site in ours:
-        alike = [one for one in left if one.op == site.op]
-        same = [one for one in alike if set(one.node.outputs) & set(site.node.outputs)]
-        other = next(iter(same or alike), None)
-        if other is not None:
-            left.remove(other)
-        chain = None if other is None else other.chain
-        yield ChangedPadding(site.address.label, site.op, site.chain, chain)
-    for site in left:
-        yield ChangedPadding(site.address.label, site.op, None, site.chain)
+    sites = (site for site in survey.sites_now() if site.address.scope == "")
+    return {site.node.outputs[0]: site for site in sites}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,18 +13,16 @@ from onnxpad.errors import LimitMet
 from onnxpad.model.comparing.networks import Operation, open_lean_network
 from onnxpad.model.comparing.pieces import cut, standalone
 from onnxpad.model.opened import Model, ModelLike
-from onnxpad.probing.random_inputs import Sampler
 from onnxpad.reports import reported
 from onnxpad.sessions import RunFailure, Settings
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.interface import matched
 from onnxpad.validation.judging import judged
 from onnxpad.validation.report import Validation, Verdict
-from onnxpad.validation.request import with_channels
-from onnxpad.validation.samples import Pair, Ran, channel_counts, random_samples, run_both
+from onnxpad.validation.samples import Pair, Ran, random_samples, run_both
 
 Array = NDArray[Any]
-MOST = 10
+_MOST = 10
 """Random samples that are run again."""
 
 
@@ -60,10 +58,9 @@ def culprit(
     first = open_lean_network(before)
     pair = Pair(first, matched(bench.warn, first, open_lean_network(after, first.folder)))
     try:
-        for ran in _runs(bench, pair, (found, dims)):
-            shown = judged(bench, pair, ran)
-            first_tensor = shown.first.tensor if shown.first else ""
-            if first_tensor and (part := _alone(bench, pair, first_tensor, ran)):
+        for ran in _runs(bench, pair, found, dims):
+            shown = judged(bench, pair, ran).first
+            if shown and shown.tensor and (part := _alone(bench, pair, shown.tensor, ran)):
                 return part
     except LimitMet:
         return None
@@ -71,58 +68,50 @@ def culprit(
 
 
 def _runs(
-    bench: Bench, pair: Pair, about: tuple[Validation, Mapping[str, int | str] | None]
+    bench: Bench, pair: Pair, found: Validation, dims: Mapping[str, int | str] | None
 ) -> Iterator[Ran]:
     """Both models on the inputs that a proof shows, then on those of the runs."""
-    found, dims = about
     shown = found.proof.counterexample if found.proof else None
     if shown is not None and set(shown.inputs) >= set(pair.before.fed):
         yield run_both(bench, pair, 0, shown.inputs)
-    if found.seed is None:
-        return
-    types = with_channels(pair.before, pair.before.input_types(dims))
-    sampler = Sampler(types, found.seed, channel_counts(pair))
-    count = 1 + max((row.sample for row in found.outputs), default=0)
-    yield from random_samples(bench, pair, sampler, min(count, MOST))
+    if found.seed is not None:
+        sampler = pair.sampler(pair.before.input_types(dims), found.seed)
+        count = 1 + max((row.sample for row in found.outputs), default=0)
+        yield from random_samples(bench, pair, sampler, min(count, _MOST))
 
 
 def _alone(bench: Bench, pair: Pair, tensor: str, ran: Ran) -> Culprit | None:
     """The part of each model between shared tensors and this one; None if they agree alone."""
     shared = (pair.before.producers.keys() & pair.after.producers.keys()) | set(pair.before.fed)
-    parts = [network.behind([tensor], shared - {tensor}) for network in pair]
-    read = set[str]().union(
-        *(network.names_read(part) for network, part in zip(pair, parts, strict=True))
-    )
-    inner = sorted(read & shared - ran.feeds.keys())
-    values = bench.run(pair.before, ran.feeds, inner)
-    given = {**ran.feeds, **({} if isinstance(values, RunFailure) else values)}
-    if not all(name in given for name in inner):
+    parts = [(one, one.behind([tensor], shared - {tensor})) for one in pair]
+    read = set[str]().union(*(network.names_read(part) for network, part in parts)) & shared
+    inner = sorted(read - ran.feeds.keys())
+    values = bench.run(pair.before, ran.feeds, inner) if inner else {}
+    if isinstance(values, RunFailure):
         return None
-    feeds = {name: given[name] for name in sorted(read & {*inner, *ran.feeds})}
+    given = {**ran.feeds, **values}
+    feeds = {name: given[name] for name in sorted(read)}
     forms = []
-    for network, part in zip(pair, parts, strict=True):
+    for network, part in parts:
         kinds = {name: value.dtype for name, value in network.reads(part, feeds).items()}
         forms.append(cut(network, part, kinds, [tensor]))
     again = run_both(bench, Pair(*forms), ran.index, feeds)
     verdict = judged(bench, Pair(*forms), again).verdict
     if verdict or (again.failures and verdict is Verdict.UNVERIFIED):
         return None
-    ours, theirs = (
-        [network.operation(index) for index in part]
-        for network, part in zip(pair, parts, strict=True)
-    )
+    ours, theirs = ([network.operation(index) for index in part] for network, part in parts)
     return Culprit(
         tuple(one.label for one in ours),
         tuple(one.label for one in theirs),
-        kind_of_change(ours, theirs, pair),
+        _kind_of_change(ours, theirs, pair),
         tensor,
         (standalone(forms[0], feeds), standalone(forms[1], feeds)),
         feeds,
     )
 
 
-def kind_of_change(before: list[Operation], after: list[Operation], pair: Pair) -> str:
-    """What became of what, by operators; of one operator, the attributes and constants that moved.
+def _kind_of_change(before: Sequence[Operation], after: Sequence[Operation], pair: Pair) -> str:
+    """What became of what, by operators; of one operator, the attributes and inputs that changed.
 
     'Pad + MaxPool became MaxPool', or 'Conv: pads was [0, 0, 1, 1] and is [1, 1, 0, 0]'.
     """
@@ -131,24 +120,21 @@ def kind_of_change(before: list[Operation], after: list[Operation], pair: Pair) 
         return f"{was} became {now}" if was != now else f"{was} changed inside"
     one, other = before[0], after[0]
     names = sorted({*one.attributes, *other.attributes})
-    pairs = {name: (_said(one, name), _said(other, name)) for name in names}
+    pairs = {name: (_text(one, name), _text(other, name)) for name in names}
     moved = [f"{name} was {a} and is {b}" for name, (a, b) in pairs.items() if a != b]
     for position, (old, new) in enumerate(zip(one.inputs, other.inputs, strict=False)):
-        values = pair.before.constant(old), pair.after.constant(new)
-        if None not in (values[0] is None, values[1] is None) and _unequal(*values):
+        first, second = pair.before.constant(old), pair.after.constant(new)
+        if first is None or second is None:
+            is_other = old != new or (first is None) != (second is None)
+            moved += [f"input {position} was '{old}' and is '{new}'"] * is_other
+        elif not np.array_equal(first, second):
             moved.append(f"the constant that is input {position} has other values")
-        elif (values[0] is None) != (values[1] is None) or (values[0] is None and old != new):
-            moved.append(f"input {position} was '{old}' and is '{new}'")
     if one.opset != other.opset:
         moved.append(f"the opset was {one.opset} and is {other.opset}")
     return f"{was}: {', '.join(moved)}" if moved else f"{was} changed"
 
 
-def _said(operation: Operation, name: str) -> str:
+def _text(operation: Operation, name: str) -> str:
     value = operation.attributes.get(name)
     text = "not written" if value is None else str(value)
     return text if len(text) < 60 else f"{text[:57]}..."
-
-
-def _unequal(one: Array | None, other: Array | None) -> bool:
-    return one is not None and other is not None and not np.array_equal(one, other)

@@ -11,14 +11,11 @@ import numpy as np
 from onnxpad import processes
 from onnxpad.model.comparing.networks import open_lean_network
 from onnxpad.model.opened import ModelLike
-from onnxpad.probing.random_inputs import Sampler
+from onnxpad.probing.agreement import gap, relative_gap
 from onnxpad.reports import plain
 from onnxpad.sessions import Device, RunFailure, Settings, resolved
-from onnxpad.validation.agreement import gap, relative_gap
 from onnxpad.validation.bench import Bench
-from onnxpad.validation.difference_maps import DifferenceMap, difference_map
 from onnxpad.validation.interface import joint_types, matched
-from onnxpad.validation.request import with_channels
 from onnxpad.validation.samples import Pair, Ran, random_samples
 
 
@@ -27,7 +24,7 @@ class Distance:
     """One output in one sample: `relative` is the largest difference over the largest value.
 
     `share` is the part of its elements that differ. All three are None where a model did not
-    run (`why`), or where the shapes differ. `difference` says where the elements lie.
+    run (`why`), or where the shapes differ.
     """
 
     sample: int
@@ -38,7 +35,6 @@ class Distance:
     relative: float | None = None
     share: float | None = None
     why: str = ""
-    difference: DifferenceMap | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +70,10 @@ def distances(  # noqa: PLR0913 - each option is one word of the command line
     with processes.limited(timeout, memory):
         bench = Bench(Settings(device=resolved(device)))
         first = open_lean_network(before)
-        second = open_lean_network(after, first.folder)
-        types = with_channels(first, first.input_types(dims))
-        pair = Pair(first, matched(bench.warn, first, second))
-        sampler = Sampler(joint_types(types, pair.after.input_types()), seed)
-        runs = random_samples(bench, pair, sampler, samples or 3)
-        rows = tuple(_row(ran, name) for ran in runs for name in pair.before.outputs)
+        pair = Pair(first, matched(bench.warn, first, open_lean_network(after, first.folder)))
+        types = joint_types(first.input_types(dims), pair.after.input_types())
+        runs = random_samples(bench, pair, pair.sampler(types, seed), samples or 3)
+        rows = tuple(_row(ran, name) for ran in runs for name in first.outputs)
         for role, network in zip(("before", "after"), pair, strict=True):
             bench.note_providers(role, network)
         return Distances(rows, dict(bench.providers), tuple(bench.warnings))
@@ -89,16 +83,12 @@ def _row(ran: Ran, name: str) -> Distance:
     both = {"before": ran.before, "after": ran.after}
     failed = {role: result for role, result in both.items() if isinstance(result, RunFailure)}
     one, other = (None if isinstance(r, RunFailure) else r[name] for r in both.values())
-    shapes = [None if value is None else tuple(value.shape) for value in (one, other)]
+    before, after = (None if value is None else tuple(value.shape) for value in (one, other))
     why = "; ".join(f"the model {role} did not run: {result}" for role, result in failed.items())
-    row = Distance(ran.index, name, shapes[0], shapes[1], why=why)
-    if one is None or other is None or one.shape != other.shape:
+    row = Distance(ran.index, name, before, after, why=why)
+    if one is None or other is None or before != after:
         return row
     share = float(np.mean(one != other)) if one.size and one.dtype != object else 0.0
     return replace(
-        row,
-        max_abs=gap(one, other).max_abs,
-        relative=relative_gap(one, other),
-        share=share,
-        difference=difference_map(one, other) if share else None,
+        row, max_abs=gap(one, other).max_abs, relative=relative_gap(one, other), share=share
     )

@@ -44,22 +44,19 @@ def joint_types(before: Mapping[str, Type], after: Mapping[str, Type]) -> dict[s
     for name, first in before.items():
         second = after[name]
         if first.dtype != second.dtype:
-            raise RequestError(
-                f"input '{name}' is {first.dtype or 'unknown'} in the first model and "
-                f"{second.dtype or 'unknown'} in the second"
-            )
+            raise _unequal(name, first.dtype or "unknown", second.dtype or "unknown")
+        if contradict(first.dims, second.dims):
+            raise _unequal(name, _sizes(first), _sizes(second))
         dims = second.dims if first.dims is None else first.dims
         if first.dims is not None and second.dims is not None:
-            pairs = list(zip(first.dims, second.dims, strict=False))
-            fixed = [(a, b) for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
-            if len(first.dims) != len(second.dims) or any(a != b for a, b in fixed):
-                raise RequestError(
-                    f"input '{name}' is {_sizes(first)} in the first model and "
-                    f"{_sizes(second)} in the second"
-                )
+            pairs = zip(first.dims, second.dims, strict=True)
             dims = tuple(b if isinstance(b, int) else a for a, b in pairs)
         joint[name] = Type(first.dtype, dims)
     return joint
+
+
+def _unequal(name: str, first: str, second: str) -> RequestError:
+    return RequestError(f"input '{name}' is {first} in the first model and {second} in the second")
 
 
 def broken(before: Network, after: Network) -> str:
@@ -115,8 +112,10 @@ def untried(
         )
     names = [f"'{name}'" for name in before.replaceable if name in after.replaceable]
     if names:
-        whose = "its initializer" if len(names) == 1 else "their initializers"
-        yield f"callers may give {few(names, _FEW)} in place of {whose}: only those values were run"
+        yield (
+            f"callers may give {few(names, _FEW)} in place of initializers: only the values of "
+            "these were run"
+        )
     opened = [
         f"'{name}'"
         for name, type_ in types.items()
@@ -127,8 +126,8 @@ def untried(
             f"sizes of {few(opened, _FEW)} are open, and nothing is proved of them: at sizes that "
             "were not run the models may differ; --dim runs another one"
         )
-    known = ambiguous_nodes(before)
-    if labels := [one for one in dict.fromkeys(ambiguous_nodes(after)) if one not in known]:
+    already = ambiguous_nodes(before)
+    if labels := [one for one in dict.fromkeys(ambiguous_nodes(after)) if one not in already]:
         yield (
             f"{few(labels, _FEW)} of the second model has auto_pad and pads, which runtimes read "
             "in three ways; see onnxpad explain auto-pad-with-pads"

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import io
-import time
 import zipfile
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,6 @@ from onnxpad.errors import LimitMet, headline
 from onnxpad.geometry.size import Symbol
 from onnxpad.geometry.size_fact import SizeFact
 from onnxpad.model.comparing.networks import random_nodes
-from onnxpad.model.comparing.pieces import ambiguous_nodes, chosen
 from onnxpad.model.graph.nodes import every_node
 from onnxpad.model.graph.types import Type
 from onnxpad.processes import ChildEnded
@@ -31,10 +29,6 @@ _SHORT, _FEW_NODES = 4_000_000, 2_000
 """Cells and nodes tried in this process: rewrites of ResNet-50 need 3 million cells."""
 _ONLY_RUNS = "only runs can compare these models"
 _NO_TIME, _NO_CELLS = "the budget of seconds is spent", "the budget of cells is spent"
-_BOTH: tuple[Literal["auto_pad", "pads"], ...] = ("auto_pad", "pads")
-_EITHER = (
-    "auto_pad or pads holds where a node has both: proved for either, where a runtime takes it"
-)
 _EXAMPLE = 224
 """About what a size is fixed to in a hint."""
 
@@ -45,10 +39,8 @@ def proved(pair: Pair, types: Mapping[str, Type], limits: Limits) -> ProofReport
     `limits` say how long it may take. Raises ModelError where a file was changed meanwhile.
     """
     facts, open_sizes = _facts(pair.before.input_types(), types)
-    clock, fixing = Clock(limits.seconds, limits.slowdown), _fixing(types)
+    fixing = _fixing(types)
     found, larger = _proof(pair, facts, limits, is_open=bool(fixing))
-    if found.verdict == "undecided" and ambiguous_nodes(pair.before):
-        found = _either_way(pair, facts, replace(limits, seconds=clock.left)) or found
     for one in pair:
         one.refuse_changed()
     drawn = [label for one in pair for label in random_nodes(one)]
@@ -96,7 +88,7 @@ def _proof(
     A short try is made here, where its own budget ends it; all else in a child process. With it,
     of a proof that did not end, the limits that give it more. `is_open`: sizes may be fixed.
     """
-    begin, clock = time.monotonic(), Clock(limits.seconds, limits.slowdown)
+    clock = Clock(limits.seconds, limits.slowdown)
     found = Proof("undecided", _NO_TIME)
     try:
         if sum(1 for one in pair for _ in every_node(one.nodes)) <= _FEW_NODES:
@@ -120,38 +112,13 @@ def _proof(
     if short == _NO_CELLS:
         more = "with fixed sizes (--dim) it may be proved" if is_open else _ONLY_RUNS
         return replace(found, reason=f"the proof has too many cells to look at; {more}"), None
-    took = min(limits.seconds * limits.slowdown, time.monotonic() - begin)
-    why = f"the proof took more than {took:.3g} s"
+    why = f"the proof took more than {limits.seconds:.3g} s"
     return replace(found, reason=why), {"timeout": max(600, round(10 * limits.seconds))}
 
 
 def _out_of(found: Proof) -> str:
     """The budget of the kernel that did not reach, in its words; '' where none was short."""
     return next((one for one in (_NO_TIME, _NO_CELLS) if one in found.reason), "")
-
-
-def _either_way(pair: Pair, facts: Mapping[str, int | str], limits: Limits) -> Proof | None:
-    """What is proved whichever holds where a node has auto_pad and pads; None for nothing.
-
-    No node of the second model alone may have both, which some runtimes refuse, and only nodes of
-    one operator: a runtime reads them alike.
-    """
-    had, has = (set(ambiguous_nodes(one)) for one in pair)
-    if not has <= had or len({label.partition(" ")[0] for label in had}) > 1:
-        return None
-    clock, proofs = Clock(limits.seconds, limits.slowdown), list[Proof]()
-    for keep in _BOTH:
-        read = Pair(*(chosen(one, keep)[0] for one in pair))
-        proofs.append(_proof(read, facts, replace(limits, seconds=clock.left))[0])
-        if proofs[-1].verdict != "proved":
-            return None
-    return replace(
-        proofs[0],
-        readings=(*dict.fromkeys(said for one in proofs for said in one.readings), _EITHER),
-        rounded=any(one.rounded for one in proofs),
-        probability=sum(one.probability for one in proofs),
-        seconds=sum(one.seconds for one in proofs),
-    )
 
 
 def _fixing(types: Mapping[str, Type]) -> dict[str, int]:

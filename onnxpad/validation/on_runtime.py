@@ -7,14 +7,13 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
-from typing import Any
 
 from onnxpad.errors import RequestError, together
+from onnxpad.model.comparing.networks import open_lean_network
 from onnxpad.model.files.delivery import save
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.probing.live import open_live
-from onnxpad.probing.whole import Feeds, WholeRun, run_whole
+from onnxpad.probing.whole import WholeRun, run_whole
 from onnxpad.runtimes.own_targets import Asking, TargetName, asked_as
 from onnxpad.runtimes.targets import find_targets
 from onnxpad.sessions import Device
@@ -25,6 +24,7 @@ from onnxpad.validation.report import (
     Validation,
     Verdict,
 )
+from onnxpad.validation.request import GivenArrays, turned_inputs, with_recorded
 
 
 def on_runtimes(
@@ -32,12 +32,12 @@ def on_runtimes(
     after: ModelLike | None,
     target: TargetName | Sequence[TargetName],
     asking: Asking,
-    *,
-    dims: Mapping[str, int | str] | None,
-    inputs: Sequence[Feeds] | None,
+    facts: tuple[Mapping[str, int | str] | None, Mapping[str, Sequence[int]] | None],
+    inputs: GivenArrays | None,
 ) -> tuple[WholeRun, ...]:
     """`after`, or `before` alone, in every runtime of a target, held against `before`.
 
+    `facts` are what is told of dimensions, and of shapes of inputs.
     Raises RequestError and RuntimeUnavailable where a runtime cannot be asked.
     """
     asked = find_targets(target)
@@ -47,18 +47,28 @@ def on_runtimes(
             f"{together(tables)}: a file of rules runs no model. inspect --target says what the "
             "rules are for a model; validate needs the program, such as --target ./npu.py"
         )
+    network, warnings = open_lean_network(before), list[str]()
+    dims, feeds = with_recorded(warnings.append, network, None, *facts), None
+    if inputs is not None:
+        feeds = turned_inputs(network, network.input_types(dims), inputs, warnings.append)
     live = open_live(asked, asking)
     with ExitStack() as stack:
         stack.callback(live.close)
         path = _file_of(before if after is None else after, stack)
-        run = partial(run_whole, before, path, dims=dims, inputs=inputs)
-        timing: dict[str, Any] = {"seconds": asking.seconds, "tell": asking.tell}
-        found = []
+        whole = []
         for name, trials in live.trials.items():
-            found.append(run(name, trials.runner, **timing))
-            if found[-1].refuses:
+            whole.append(
+                run_whole(
+                    *(before, path, name, trials.runner),
+                    dims=dims,
+                    inputs=feeds,
+                    seconds=asking.seconds,
+                    tell=asking.tell,
+                )
+            )
+            if whole[-1].refuses:
                 trials.check_start()
-        return tuple(found)
+        return tuple(whole)
 
 
 def _file_of(model: ModelLike, stack: ExitStack) -> str:

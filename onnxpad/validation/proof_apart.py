@@ -28,13 +28,13 @@ def prove_apart(
     """
     work = processes.current()
     folders = [str(one.folder) if one.folder else None for one in networks]
-    said = {"do": "prove", "dims": dict(dims), "limits": asdict(limits), "folders": folders}
+    head = {"do": "prove", "dims": dict(dims), "limits": asdict(limits), "folders": folders}
     content = [one.serialised() for one in networks]
     wall = limits.seconds * limits.slowdown + _GRACE
     try:
         with processes.limited(work.seconds or wall, work.memory) as own:
             child = own.child(_MODULE, "the proof")
-            reply = own.call(child, said, content, what="the proof")
+            reply = own.call(child, head, content, what="the proof")
     except ChildEnded as ended:
         if not ended.crashed:
             raise
@@ -53,14 +53,12 @@ def _packed(proof: Proof) -> Reply:
 
 
 def _unpacked(reply: Reply) -> Proof:
-    head, rest = dict(reply.head), iter(reply.buffers)
-    regions = tuple(Proved(**_frozen(one)) for one in head["regions"])
-    head |= {"regions": regions, "readings": tuple(head["readings"])}
+    head, buffers = _frozen(reply.head), iter(reply.buffers)
+    head["regions"] = tuple(Proved(**_frozen(one)) for one in head["regions"])
     if shown := head["counterexample"]:
         cell = OutputCell(**_frozen(shown["cell"])) if shown["cell"] else None
-        inputs = {name: unpacked(value, rest) for name, value in shown["inputs"].items()}
-        shown = _frozen(shown) | {"cell": cell, "inputs": inputs}
-        head["counterexample"] = Counterexample(**shown)
+        inputs = {name: unpacked(value, buffers) for name, value in shown["inputs"].items()}
+        head["counterexample"] = Counterexample(**_frozen(shown) | {"cell": cell, "inputs": inputs})
     return Proof(**head)
 
 
@@ -69,22 +67,12 @@ def _frozen(plain: Mapping[str, Any]) -> dict[str, Any]:
     return {name: tuple(v) if isinstance(v, list) else v for name, v in plain.items()}
 
 
-def _prove(said: Mapping[str, Any], buffers: list[Buffer]) -> Reply:
-    folders = [Path(one) if one else None for one in said["folders"]]
-    models = [parse(bytes(one), name="the model", folder=None) for one in buffers]
-    found = prove(
-        models[0],
-        models[1],
-        dims=said["dims"],
-        limits=Limits(**said["limits"]),
-        outside=(folders[0], folders[1]),
-    )
-    return _packed(found)
-
-
-def _clear(_: Mapping[str, Any], __: list[Buffer]) -> Reply:
-    return Reply({}, [])
+def _prove(head: Mapping[str, Any], buffers: list[Buffer]) -> Reply:
+    before, after = (parse(bytes(one), name="the model", folder=None) for one in buffers)
+    first, second = (Path(one) if one else None for one in head["folders"])
+    limits = Limits(**head["limits"])
+    return _packed(prove(before, after, dims=head["dims"], limits=limits, outside=(first, second)))
 
 
 if __name__ == "__main__":
-    processes.serve({"prove": _prove, "clear": _clear})
+    processes.serve({"prove": _prove, "clear": lambda _, __: Reply({}, [])})

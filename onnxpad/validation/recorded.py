@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import permutations
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -18,7 +17,7 @@ from numpy.typing import NDArray
 from onnxpad.errors import RequestError, few, nearest
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.files.arrays import array_from_npy, arrays_in, folders_in, tensors_in
-from onnxpad.validation.request import fits, quoted
+from onnxpad.validation.request import quoted
 
 Array = NDArray[Any]
 Recorded: TypeAlias = "str | PathLike[str] | Sequence[str | PathLike[str]]"
@@ -26,8 +25,9 @@ Rows: TypeAlias = dict[str, dict[int, Array]]
 """Arrays by tensor, then by the sample's number."""
 Samples = dict[str, list[Array]]
 Warn: TypeAlias = Callable[[str], None]
-BOTH = ("input", "output")
-_PLACES = {"input": ("in",), "output": ("ref", "out", "src")}
+_PLACES = {"input": "in", "output": "ref|out|src"}
+"""What stands in front of the place of an input or an output; the first is how it is counted."""
+_BOTH = ("input", "output")
 _SHOWN = 6
 
 
@@ -45,17 +45,17 @@ def recorded(data: Recorded, network: Network, warn: Warn) -> tuple[Samples, Sam
     read, lacks an input or all outputs, or has other tensors than the one before it.
     """
     joined: tuple[Samples, Samples] = {}, {}
-    paths = [data] if isinstance(data, str | PathLike) else data
-    for path in [fspath(one) for one in paths]:
-        for arrays in _files(path, network):
-            found = _in_order(path, _sides(path, arrays, network, warn))
-            for known, more in zip(joined, found, strict=True):
-                if known and set(known) != set(more):
+    for path in [data] if isinstance(data, str | PathLike) else data:
+        name = fspath(path)
+        for arrays in _files(name, network):
+            sides = _sides(name, arrays, network, warn, _BOTH)
+            for samples, more in zip(joined, _in_order(name, sides), strict=True):
+                if samples and set(samples) != set(more):
                     raise RequestError(
-                        f"{path}: has {sorted(more)}, the samples before it {sorted(known)}"
+                        f"{name}: has {sorted(more)}, the samples before it {sorted(samples)}"
                     )
-                for name, values in more.items():
-                    known.setdefault(name, []).extend(values)
+                for tensor, values in more.items():
+                    samples.setdefault(tensor, []).extend(values)
     return joined
 
 
@@ -63,19 +63,20 @@ def recorded_apart(
     inputs: str, outputs: str | None, network: Network, warn: Warn
 ) -> tuple[Samples, Samples]:
     """Inputs from one file and outputs from another, if any, paired by the samples' numbers."""
-    given = _one_side(inputs, network, warn, "input")
-    expected = _one_side(outputs, network, warn, "output") if outputs else {}
-    return _in_order(f"{inputs} and {outputs}" if outputs else inputs, (given, expected))
+    sides = [Rows(), Rows()]
+    for at, (path, kind) in enumerate(zip((inputs, outputs), _BOTH, strict=True)):
+        if path is None:
+            continue
+        if Path(path).suffix == ".npy":
+            arrays: Mapping[str, Array] = {_key(kind, 0): array_from_npy(path)}
+        else:
+            arrays = _archive(path, network, (kind,))
+        sides[at] = _sides(path, arrays, network, warn, (kind,))[at]
+    return _in_order(f"{inputs} and {outputs}" if outputs else inputs, (sides[0], sides[1]))
 
 
-def _one_side(path: str, network: Network, warn: Warn, kind: str) -> Rows:
-    """Inputs alone or outputs alone; an .npy is the first of them."""
-    arrays: Mapping[str, Array]
-    if Path(path).suffix == ".npy":
-        arrays = {f"s0_{_PLACES[kind][0]}0": array_from_npy(path)}
-    else:
-        arrays = _archive(path, network, (kind,))
-    return _sides(path, arrays, network, warn, (kind,))[BOTH.index(kind)]
+def _key(kind: str, place: int) -> str:
+    return f"s0_{_PLACES[kind].partition('|')[0]}{place}"
 
 
 def _files(path: str, network: Network) -> Iterator[Mapping[str, Array]]:
@@ -85,7 +86,7 @@ def _files(path: str, network: Network) -> Iterator[Mapping[str, Array]]:
             raise RequestError(
                 f"{path}: is one array: give the inputs as --inputs and the reference as --outputs"
             )
-        yield _archive(path, network, BOTH)
+        yield _archive(path, network, _BOTH)
         return
     folders = folders_in(Path(path))
     if not folders:
@@ -94,13 +95,14 @@ def _files(path: str, network: Network) -> Iterator[Mapping[str, Array]]:
         arrays: dict[str, Array] = {}
         for kind, rows in tensors_in(folder).items():
             names, placed = _tensors(network, kind)
-            own = {name for name, _ in rows}
-            if not own & names and len(rows) > len(placed):
+            is_named = any(name in names for name, _ in rows)
+            if not is_named and len(rows) > len(placed):
+                own = sorted({name for name, _ in rows})
                 raise RequestError(
-                    f"{folder}: has {kind}s {quoted(sorted(own))}, the model has {quoted(placed)}"
+                    f"{folder}: has {kind}s {quoted(own)}, the model has {quoted(placed)}"
                 )
             for at, (name, value) in enumerate(rows):
-                arrays[name if own & names else f"s0_{_PLACES[kind][0]}{at}"] = value
+                arrays[name if is_named else _key(kind, at)] = value
         yield arrays
 
 
@@ -112,11 +114,7 @@ def _archive(path: str, network: Network, needs: Sequence[str]) -> Mapping[str, 
     arrays = arrays_in(path, example=next(iter(network.fed), "x"))
     if not arrays or not all(re.fullmatch(r"arr_\d+", key) for key in arrays):
         return arrays
-    keys = [
-        f"s0_{_PLACES[kind][0]}{at}"
-        for kind in needs
-        for at in range(len(_tensors(network, kind)[1]))
-    ]
+    keys = [_key(kind, at) for kind in needs for at in range(len(_tensors(network, kind)[1]))]
     if len(needs) > 1 and not len(network.fed) < len(arrays) <= len(keys):
         raise RequestError(
             f"{path}: has {len(arrays)} arrays without names, the model has the inputs "
@@ -134,34 +132,21 @@ def _tensors(network: Network, kind: str) -> tuple[set[str], Sequence[str]]:
 
 
 def _sides(
-    path: str,
-    arrays: Mapping[str, Array],
-    network: Network,
-    warn: Warn,
-    needs: Sequence[str] = BOTH,
+    path: str, arrays: Mapping[str, Array], network: Network, warn: Warn, needs: Sequence[str]
 ) -> tuple[Rows, Rows]:
     """Inputs and outputs among arrays; `warn` hears of keys that match nothing.
 
     Raises RequestError where one of `needs` is missing.
     """
     used: set[str] = set()
-    sides = tuple(_rows(arrays, network, kind, used) for kind in BOTH)
-    if needs == BOTH and not all(sides) and (keys := _only_reading(arrays, network)):
-        fed, made = network.fed[0], network.outputs[0]
-        warn(
-            f"{path}: '{keys[0]}' is read as the input '{fed}' and '{keys[1]}' as the output "
-            f"'{made}': the model has one of each, and only so their shapes fit"
-        )
-        return {fed: {0: arrays[keys[0]]}}, {made: {0: arrays[keys[1]]}}
-    for kind, side in zip(BOTH, sides, strict=True):
+    inputs, outputs = (_rows(arrays, network, kind, used) for kind in _BOTH)
+    for kind, side in zip(_BOTH, (inputs, outputs), strict=True):
         if kind in needs and not side:
             names = quoted(_tensors(network, kind)[1][:_SHOWN])
-            hint = "an .npy file needs no names"
-            if len(needs) > 1:
-                hint = f"arrays without names go by place: np.savez({path!r}, x, y), inputs first"
             raise RequestError(
                 f"{path}: has {quoted(list(arrays)[:_SHOWN])}, and no {kind}: expected {names}, or "
-                f"keys such as 's0_in0' and 's0_ref0'; {hint}"
+                "keys such as 's0_in0' and 's0_ref0'; arrays without names go by place: "
+                f"np.savez({path!r}, x, y), inputs first"
             )
     if left := [key for key in arrays if key not in used]:
         free = set(network.fed).union(network.tensors) - used
@@ -172,7 +157,7 @@ def _sides(
             f"{path}: {names} {'is' if len(left) == 1 else 'are'} left out: no input and no tensor "
             f"that the model computes has the name, or it is given already{hint}"
         )
-    return sides[0], sides[1]
+    return inputs, outputs
 
 
 def _rows(arrays: Mapping[str, Array], network: Network, kind: str, used: set[str]) -> Rows:
@@ -181,38 +166,21 @@ def _rows(arrays: Mapping[str, Array], network: Network, kind: str, used: set[st
     Adds their keys to `used`.
     """
     names, placed = _tensors(network, kind)
-    place = re.compile(rf"({'|'.join(_PLACES[kind])})(\d{{1,9}})")
-    found: Rows = {name: {0: arrays[name]} for name in arrays if name in names}
-    used.update(found)
-    if found:
-        return found
+    rows: Rows = {name: {0: arrays[name]} for name in arrays if name in names}
+    used.update(rows)
+    if rows:
+        return rows
     for key, value in arrays.items():
         if (match := re.fullmatch(r"s(\d{1,9})_(.+)", key)) is None:
             continue
-        sample, name, counted = int(match[1]), match[2], place.fullmatch(match[2])
-        if name not in names and counted and int(counted[2]) < len(placed):
-            name = placed[int(counted[2])]
-        if name in names | set(placed) and sample not in found.setdefault(name, {}):
-            found[name][sample] = value
+        sample, name = int(match[1]), match[2]
+        place = re.fullmatch(rf"({_PLACES[kind]})(\d{{1,9}})", name)
+        if name not in names and place and int(place[2]) < len(placed):
+            name = placed[int(place[2])]
+        if name in names and sample not in rows.setdefault(name, {}):
+            rows[name][sample] = value
             used.add(key)
-    return found
-
-
-def _only_reading(arrays: Mapping[str, Array], network: Network) -> tuple[str, str] | None:
-    """The keys of input and output where a model has one of each, and shapes leave one reading."""
-    if not len(network.fed) == len(network.outputs) == 1 or len(arrays) != len(BOTH):
-        return None
-    takes = network.input_types()[network.fed[0]].dims
-    gives = network.stated_types()[network.outputs[0]].dims
-    readings = [
-        (one, other)
-        for one, other in permutations(arrays)
-        if (takes is None or fits(arrays[one].shape, takes))
-        and (gives is None or fits(arrays[other].shape, gives))
-        and one not in network.tensors
-        and other not in network.fed
-    ]
-    return readings[0] if len(readings) == 1 else None
+    return {name: samples for name, samples in rows.items() if samples}
 
 
 def _in_order(path: str, sides: tuple[Rows, Rows]) -> tuple[Samples, Samples]:

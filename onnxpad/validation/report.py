@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import isfinite
@@ -14,9 +14,8 @@ from onnxpad.probing.live import RuntimeRan
 from onnxpad.probing.whole import FirstDifferent, WholeRun
 from onnxpad.proof import Counterexample, Proved
 from onnxpad.reports import InNotebooks, plain
-from onnxpad.validation.difference_maps import DifferenceMap
 
-SCHEMA = 3
+SCHEMA = 4
 
 
 class Verdict(StrEnum):
@@ -60,7 +59,6 @@ class OutputRow:
 
     `bound` is the largest difference that rounding may cause, where it was needed. Shapes are None
     where nothing ran.
-    `difference` says where it lies; only of some of the worst rows, and of those that disagree.
     """
 
     sample: int
@@ -72,7 +70,6 @@ class OutputRow:
     max_abs: float | None
     bound: float | None = None
     where: str = ""
-    difference: DifferenceMap | None = None
 
     @property
     def other_shape(self) -> bool:
@@ -84,16 +81,12 @@ class OutputRow:
 
 @dataclass(frozen=True, slots=True)
 class FirstDifference:
-    """The first tensor, in the model's order, that differs by more than rounding, and its node.
-
-    `difference` says where it lies.
-    """
+    """The first tensor, in the model's order, that differs by more than rounding, and its node."""
 
     node: str
     tensor: str
     max_abs: float | None
     where: str
-    difference: DifferenceMap | None = None
 
     def amount(self) -> str:
         """How large the difference is, and where, in words."""
@@ -257,14 +250,3 @@ class Validation(InNotebooks):
         """
         content = {"schema": SCHEMA, "ok": self.ok, **plain(replace(self, proof=None))}
         return content if self.proof is None else content | {"proof": self.proof.to_json()}
-
-
-_MAPS = 8
-
-
-def with_few_maps(rows: Sequence[OutputRow], *, agree: bool) -> tuple[OutputRow, ...]:
-    """The rows with the maps of the worst of them alone, and with none where they agree."""
-    told = [row for row in rows if row.difference is not None and not agree]
-    kept = sorted(told, key=lambda row: -(row.max_abs or 0.0))[:_MAPS]
-    few = {id(row) for row in kept}
-    return tuple(row if id(row) in few else replace(row, difference=None) for row in rows)

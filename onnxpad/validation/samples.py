@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.model.comparing.networks import Network
-from onnxpad.probing.random_inputs import Draw, Sampler
+from onnxpad.model.graph.types import Type
+from onnxpad.probing.random_inputs import Draw, Sampler, channel_counts
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench, Results
 
 Array = NDArray[Any]
 HUGE = 1e37
 """A float32 or float64 beyond this came from the lowest float, not from data of ordinary size."""
-_MORE_TRIES, _MOST_TRIED = 4, 1 << 23
+_MOST_TRIES, _MOST_TRIED = 5, 1 << 23
+"""Sizes that are tried where a model runs, and cells of inputs that are drawn to find out."""
 _MOST_SAMPLES, _MOST_WORK = 24, 1 << 22
+"""Further samples of one size, and how many cells times nodes they may have together."""
 _SCALES = (10.0, -3000.0, 3000.0, 0.01)
-_SMALL, _SMALL_SAMPLE = 8, 1 << 19
-_COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
-_FEW, _LARGEST, _OTHERS = 4, 1 << 20, (32, 32)
-_USUAL = (64, 33, 47)
-"""Of which strides leave no row, or some, at every stage."""
+_SMALL = 8
+_LARGER = ((64, True), (33, False), (47, False))
+"""Sizes of which strides leave no row, or some, at every stage."""
 
 
 class Pair(NamedTuple):
@@ -33,6 +33,11 @@ class Pair(NamedTuple):
 
     before: Network
     after: Network
+
+    def sampler(self, types: Mapping[str, Type], seed: int) -> Sampler:
+        """What draws inputs of these types for both."""
+        counts = (count for network in self for count in channel_counts(network))
+        return Sampler(types, seed, tuple(dict.fromkeys(counts)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +48,11 @@ class Ran:
     feeds: Mapping[str, Array]
     before: Results
     after: Results
+
+    @property
+    def results(self) -> tuple[Mapping[str, Array], ...]:
+        """What the models that ran gave, the first model's first."""
+        return tuple(one for one in (self.before, self.after) if not isinstance(one, RunFailure))
 
     @property
     def failures(self) -> tuple[str, ...]:
@@ -58,22 +68,9 @@ class Ran:
         )
 
 
-class _Trial(NamedTuple):
-    """A sample at some sizes; `why` it says little, '' where it says enough or nothing ran."""
-
-    ran: Ran
-    draw: Draw
-    why: str
-
-    @property
-    def worth(self) -> tuple[bool, bool, bool]:
-        """The order in which trials are preferred: the first model ran, any ran, it says enough."""
-        ran = [isinstance(result, dict) for result in (self.ran.before, self.ran.after)]
-        return ran[0], any(ran), not self.why
-
-
 def run_both(bench: Bench, pair: Pair, index: int, feeds: Mapping[str, Array]) -> Ran:
     """Both models on the same inputs."""
+    bench.progress(f"sample {index}")
     before, after = (bench.run(network, feeds) for network in pair)
     return Ran(index, feeds, before, after)
 
@@ -86,35 +83,36 @@ def random_samples(bench: Bench, pair: Pair, sampler: Sampler, count: int) -> It
     """
     is_hopeless = False
     for index in range(count):
-        trial = _tried(bench, pair, sampler, index, picky=not is_hopeless)
-        if trial.why and not is_hopeless:
+        ran, draw, why = _tried(bench, pair, sampler, index, picky=not is_hopeless)
+        if why:
             is_hopeless = True
-            bench.warn(f"{trial.why}, and no better sizes were found: such samples say little")
-        if trial.worth[0]:
-            sampler.settled = trial.draw
-        yield trial.ran
+            bench.warn(f"{why}, and no better sizes were found: such samples say little")
+        if isinstance(ran.before, dict):
+            sampler.settled = draw
+        yield ran
 
 
-def _tried(bench: Bench, pair: Pair, sampler: Sampler, index: int, *, picky: bool) -> _Trial:
+def _tried(
+    bench: Bench, pair: Pair, sampler: Sampler, index: int, *, picky: bool
+) -> tuple[Ran, Draw, str]:
     """The sample at the first sizes that the first model runs, else the best of some more.
 
-    What says little is tried again at other sizes where the search is `picky`.
+    With the sample its draw, and why it says little. Of that a better one is looked for where the
+    search is `picky`.
     """
-    draws = [*([sampler.settled] if sampler.settled else []), *sampler.draws()]
-    left = 1 if isinstance(bench.session(pair.before), RunFailure) else len(draws)
-    best: _Trial | None = None
-    for draw in draws:
+    best: tuple[Ran, Draw, str] | None = None
+    worth, tries = (False, False, False), 0
+    opens = not isinstance(bench.session(pair.before), RunFailure)
+    for draw in sampler.draws():
         if best is not None and sampler.cells(index, draw) > _MOST_TRIED:
             continue  # to find out what fits is no reason to fill the memory
         ran = run_both(bench, pair, index, sampler.sample(index, draw))
-        sides = zip(pair, (ran.before, ran.after), strict=True)
-        results = [(by, result) for by, result in sides if isinstance(result, dict)]
-        trial = _Trial(ran, draw, degenerate(*results[0]) if results and picky else "")
-        left -= 1
-        if best is None or trial.worth > best.worth:
-            best = trial
-            left = min(left, _MORE_TRIES) if results else left
-        if left <= 0 or (best.worth[0] and not best.why):
+        why = degenerate(ran.results[0]) if ran.results and picky else ""
+        value = isinstance(ran.before, dict), bool(ran.results), not why
+        if best is None or value > worth:
+            best, worth = (ran, draw, why), value
+        tries += bool(best[0].results)
+        if not opens or tries == _MOST_TRIES or (worth[0] and worth[2]):
             break
     assert best is not None  # noqa: S101 - draws() is never empty
     return best
@@ -125,60 +123,41 @@ def further_samples(
 ) -> Iterator[Ran]:
     """What three samples of N(0, 1) may hide, numbered from `first`.
 
-    Other sizes, those that the models compare numbers with as well; other magnitudes of the sample
-    `ran`, which pass limits and fills; of two formulas (`formal`), which differ in few cells, many
-    small samples. Numbers that overflow in either model say nothing about the other one.
+    Other sizes; of two formulas (`formal`), which differ in few cells, many small samples; other
+    magnitudes of the sample `ran`, which pass limits and fills. Numbers that overflow in either
+    model say nothing about the other one.
     """
     if (settled := sampler.settled) is None:
         return
-    columns = [_USUAL, *((size, *more) for size in _compared(pair) for more in ((), _OTHERS))]
-    draws = [
-        draw
-        for sizes in columns
-        for draw in sampler.at_sizes(sizes)
-        if sampler.cells(first, draw) <= _SMALL_SAMPLE
-    ]
-    small = replace(settled, size_from=_SMALL, sizes=())
+    draws = list[Draw]()
+    if sampler.open_sizes:
+        draws += [replace(settled, size_from=size, square=square) for size, square in _LARGER]
+    small = replace(settled, size_from=_SMALL)
+    nodes = max(len(one.nodes) for one in pair)
+    draws = [draw for draw in draws if sampler.cells(first, draw) * nodes <= _MOST_WORK]
     for draw in (settled, small) if formal else ():
-        work = sampler.cells(first, draw) * max(len(one.nodes) for one in pair)
-        draws += [draw] * min(_MOST_SAMPLES, _MOST_WORK // max(1, work))
+        draws += [draw] * min(
+            _MOST_SAMPLES, _MOST_WORK // max(1, sampler.cells(first, draw) * nodes)
+        )
     feeds = [sampler.sample(index, draw) for index, draw in enumerate(draws, first)]
-    feeds += [
-        {
-            name: (value * scale).astype(value.dtype) if value.dtype.kind == "f" else value
-            for name, value in ran.feeds.items()
-        }
-        for scale in _SCALES
-    ]
+    for scale in _SCALES:
+        pairs = ran.feeds.items()
+        feeds.append(
+            {n: (v * scale).astype(v.dtype) if v.dtype.kind == "f" else v for n, v in pairs}
+        )
     for index, given in enumerate(feeds, first):
-        bench.progress(f"sample {index}")
         more = run_both(bench, pair, index, given)
-        results = zip(pair, (more.before, more.after), strict=True)
-        if not any(isinstance(one, RunFailure) or degenerate(by, one) for by, one in results):
+        if len(more.results) > 1 and not any(map(degenerate, more.results)):
             yield more
 
 
-def _compared(pair: Pair) -> tuple[int, ...]:
-    """Small numbers that models compare with; a size that is one may be a case of its own."""
-    found: list[int] = []
-    for network in pair:
-        for node in network.nodes:
-            for name in node.input if node.op_type in _COMPARISONS else ():
-                tensor = network.initializers.get(name)
-                value = network.constant(name) if tensor and prod(tensor.dims) <= _FEW else None
-                if value is not None and value.dtype.kind in "iuf":
-                    found += [int(one) for one in value.ravel() if 0 < one < _LARGEST]
-    return tuple(dict.fromkeys(found))[:_FEW]
-
-
-def degenerate(network: Network, results: Mapping[str, Array]) -> str:
-    """Why these results of the model say little about it, or '' where they do.
+def degenerate(results: Mapping[str, Array]) -> str:
+    """Why these outputs say little about their model, or '' where they do.
 
     onnxruntime 1.31.1 gives the lowest float for a MaxPool window without a real cell, and later
     layers make huge numbers or NaN of it.
     """
-    for name in network.outputs:
-        value = results[name]
+    for name, value in results.items():
         if value.dtype != object and value.size == 0:
             return f"output '{name}' is empty, of shape {list(value.shape)}"
         if value.dtype.kind != "f":
@@ -188,16 +167,3 @@ def degenerate(network: Network, results: Mapping[str, Array]) -> str:
             if not (np.abs(value) < limit).all():
                 return f"output '{name}' holds NaN, infinities or numbers beyond {HUGE:g}"
     return ""
-
-
-def channel_counts(pair: Pair) -> tuple[int, ...]:
-    """Lengths of constants of one axis, the first of the model first: numbers of channels."""
-    found = [
-        max(tensor.dims)
-        for network in pair
-        for node in network.nodes
-        for name in node.input
-        if (tensor := network.initializers.get(name)) is not None
-        and prod(tensor.dims) == max(tensor.dims, default=1) > 1
-    ]
-    return tuple(dict.fromkeys(int(one) for one in found))[:3]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
-from onnxpad.validation.agreement import element_distances, same
+from onnxpad.probing.agreement import gap, largest, magnitudes
 from onnxpad.validation.report import ToleranceReport, Validation, Verdict
 
 Array = NDArray[Any]
@@ -30,19 +30,12 @@ class Tolerance:
     def look(self, right: Array | None, got: Array | None) -> None:
         """Compare one output; what has no result, or another shape, is beyond any tolerance."""
         self.seen += 1
-        if right is None or got is None or right.shape != got.shape:
+        if right is None or got is None:
             self.share = np.inf
-        elif right.size and not same(right, got):
-            self.share = max(self.share, self._share(right, got))
-
-    def _share(self, right: Array, got: Array) -> float:
-        if right.dtype.kind not in "biuf" or got.dtype.kind not in "biuf":
-            return np.inf
-        first, distance = right.astype(np.float64), element_distances(right, got)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            share = distance / (self.atol + self.rtol * np.abs(first))
-        share = np.where(np.isnan(share), np.inf, share)
-        return float(np.where(distance == 0, 0.0, share).max())
+        else:
+            is_float = right.dtype.kind in "biuf" and got.dtype.kind in "biuf"
+            allowed = self.atol + self.rtol * np.abs(right.astype(np.float64)) if is_float else 0.0
+            self.share = max(self.share, gap(got, right, allowed).ratio)
 
     def judged(self, found: Validation) -> Validation:
         """The report of runs with what the tolerance says; what nobody compared stays so."""
@@ -63,8 +56,7 @@ class Tolerance:
 
     def most(self, right: Array) -> float:
         """The largest difference that is allowed anywhere of an array."""
-        wide = np.abs(right.astype(np.float64))
-        return self.atol + self.rtol * float(wide[np.isfinite(wide)].max(initial=0.0))
+        return self.atol + self.rtol * largest(magnitudes(right))
 
 
 def tolerance_of(atol: float | None, rtol: float | None) -> Tolerance | None:

@@ -6,15 +6,12 @@ proved needs no more than that no run disagrees; where nothing is decided, the r
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from onnxpad.errors import counted, few
-from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.judging import Finding
 from onnxpad.validation.kernel_verdict import claim
@@ -44,6 +41,11 @@ TABLE: dict[tuple[str, Verdict | None], Verdict] = {
     ("undecided", None): Verdict.UNVERIFIED,
 }
 """By the verdict of the proof and that of the runs; None where nothing was run."""
+_LACKING = (
+    *("NOT_IMPLEMENTED", "No opset import for domain", "No Op registered", "is not registered"),
+    *("official support", "IR version", "Exception during initialization"),
+)
+"""What onnxruntime says of operators, versions and forms that it lacks; others may run them."""
 
 
 def concluded(
@@ -56,12 +58,11 @@ def concluded(
     rows, problem = optimised
     worst = max(findings, key=lambda finding: SEVERITY.index(finding.verdict))
     verdict, reason = worst.verdict, worst.reason or _sentence(worst, findings)
+    off = tuple(row for finding in findings for row in finding.rows)
     if verdict in _FINE and _says_nothing(runs):
         verdict, reason = Verdict.UNVERIFIED, "every output is NaN: nothing can be compared"
     elif verdict in _FINE and problem:
         verdict, reason = Verdict.DIFFERENT, problem
-    elif verdict in _FINE:
-        reason += apart_when_optimised([row for one in findings for row in one.rows], rows)
     return Validation(
         verdict,
         reason,
@@ -69,41 +70,51 @@ def concluded(
         dict(bench.providers),
         bench.settings.device,
         None,
-        (*(row for finding in findings for row in finding.rows), *rows),
+        (*off, *rows),
         worst.first,
         tuple(bench.warnings),
         tuple({name: tuple(v.shape) for name, v in ran.feeds.items()} for ran in runs),
     )
 
 
+def weighed(proof: ProofReport, shown: Verdict) -> tuple[ProofReport, str]:
+    """What a run of its counterexample leaves of a refutation, and a warning.
+
+    Rounding alone refutes nothing.
+    """
+    cell = proof.counterexample.cell if proof.counterexample is not None else None
+    if cell is None or shown is not Verdict.ROUNDING:
+        return proof, ""
+    reason = f"{claim(proof)}, which is no more than rounding"
+    warning = ""
+    if abs(cell.before - cell.after) > _COARSE * max(abs(cell.before), abs(cell.after)):
+        warning = (
+            f"by the ONNX text, {claim(proof)}: a step that rounding to whole numbers may "
+            "explain, and another constant as well"
+        )
+    return replace(proof, verdict="undecided", reason=reason), warning
+
+
 def joined(proof: ProofReport, run: Validation | None, why: str = "") -> Validation:
-    """The report on two models from a proof and runs; None where nothing was run, and `why`."""
+    """The report on two models from a proof and runs; None where nothing was run, and `why`.
+
+    Of models that have no result in any run nothing is proved, whatever onnxruntime has no
+    operator for.
+    """
     if run is None or run.run is None:
         verdict = TABLE[proof.verdict, None]
         reason = claim(proof) + (f"; nothing was run: {why}" if why else "")
         judge = NOBODY if verdict is Verdict.UNVERIFIED else KERNEL
         return Validation(verdict, reason, judge, {}, "none", None, proof=proof)
-    proof, run = _weighed(proof, run)
-    assert run.run is not None  # noqa: S101 - it was before
-    verdict = TABLE[proof.verdict, run.run.verdict]
-    judge = run.run.judge if verdict is run.run.verdict else KERNEL
+    refused, seen = run.run.refused, run.run.verdict
+    verdict = TABLE[proof.verdict, seen]
+    has_no_result = refused and not seen and not any(said in refused for said in _LACKING)
+    if verdict is Verdict.PROVED and has_no_result:
+        why = f"equal by the ONNX text, but neither model has a result: {refused}"
+        return replace(run, verdict=Verdict.UNVERIFIED, reason=why, judge=NOBODY, proof=proof)
+    judge = run.run.judge if verdict is seen else KERNEL
     reason = _reason(proof, run, verdict)
     return replace(run, verdict=verdict, reason=reason, judge=judge, proof=proof)
-
-
-def _weighed(proof: ProofReport, run: Validation) -> tuple[ProofReport, Validation]:
-    """What runs of its counterexample leave of a proof: rounding alone refutes nothing."""
-    cell = proof.counterexample.cell if proof.counterexample is not None else None
-    if cell is None or run.run is None or run.run.counterexample is not Verdict.ROUNDING:
-        return proof, run
-    if abs(cell.before - cell.after) > _COARSE * max(abs(cell.before), abs(cell.after)):
-        said = (
-            f"by the ONNX text, {claim(proof)}: a step that rounding to whole numbers may "
-            "explain, and another constant as well"
-        )
-        run = replace(run, warnings=(*run.warnings, said))
-    reason = f"{claim(proof)}, which is no more than rounding"
-    return replace(proof, verdict="undecided", reason=reason), run
 
 
 def _reason(proof: ProofReport, run: Validation, verdict: Verdict) -> str:
@@ -147,13 +158,7 @@ def qualified(report: Validation, broken: str, random: Sequence[str]) -> Validat
 
 def _says_nothing(runs: Sequence[Ran]) -> bool:
     """Whether every float output of every sample is NaN throughout."""
-    results: list[Mapping[str, NDArray[Any]]] = [
-        result
-        for ran in runs
-        for result in (ran.before, ran.after)
-        if not isinstance(result, RunFailure)
-    ]
-    values = [value for result in results for value in result.values()]
+    values = [value for ran in runs for result in ran.results for value in result.values()]
     return bool(values) and all(
         value.dtype.kind == "f" and value.size and np.isnan(value).all() for value in values
     )
@@ -166,27 +171,13 @@ def _sentence(worst: Finding, findings: Sequence[Finding]) -> str:
     if worst.verdict is Verdict.IDENTICAL:
         return f"all outputs are bit-equal in {many}"
     if worst.verdict is Verdict.ROUNDING:
-        return f"apart by rounding in {many}{_closest(findings)}"
+        rows = [
+            row for one in findings for row in one.rows if row.bound and row.max_abs is not None
+        ]
+        row = max(rows, key=lambda row: (row.max_abs or 0.0) / (row.bound or 1.0), default=None)
+        near = (
+            f": '{row.output}' by up to {row.max_abs:.1e}, {row.bound:.1e} allowed" if row else ""
+        )
+        return f"apart by rounding in {many}{near}"
     first = worst.first
     return "" if first is None else f"{first.node} -> '{first.tensor}' differs{first.amount()}"
-
-
-def _closest(findings: Sequence[Finding]) -> str:
-    """The output that comes nearest to its bound, and the bound."""
-    rows = [row for one in findings for row in one.rows if row.bound and row.max_abs is not None]
-    if not rows:
-        return ""
-    row = max(rows, key=lambda row: (row.max_abs or 0.0) / (row.bound or 1.0))
-    return f": '{row.output}' by up to {row.max_abs:.1e}, {row.bound:.1e} allowed"
-
-
-def apart_when_optimised(off: Sequence[OutputRow], on: Sequence[OutputRow]) -> str:
-    """Which output onnxruntime's optimisations move further apart than is allowed without them."""
-    most = max((max(row.max_abs or 0.0, row.bound or 0.0) for row in off), default=0.0)
-    worst = max(on, key=lambda row: row.max_abs or 0.0, default=None)
-    if worst is None or worst.max_abs is None or worst.max_abs <= most:
-        return ""
-    level = "; with onnxruntime's optimisations"
-    if all(row.equal for row in off):
-        level = " without onnxruntime's optimisations; with them"
-    return f"{level} '{worst.output}' is apart by up to {worst.max_abs:.3g} (sample {worst.sample})"

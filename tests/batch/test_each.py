@@ -113,10 +113,10 @@ def test_the_line_is_what_the_command_prints_refusals_too(
     assert any("--strict allows no skips" in one.line for one in found.refused)
     again = str(tmp_path / "again")
     assert run(["rewrite", str(folder), "--strict", "-o", again]) == found.code
-    printed = "".join(capsys.readouterr())
+    printed = " ".join("".join(capsys.readouterr()).split())  # long lines are broken
     for one in found:
-        said = one.line.replace(str(tmp_path / "out"), again)
-        assert said.splitlines()[0] in printed
+        said = one.line.replace(str(tmp_path / "out"), again).partition("\n  try")[0]
+        assert " ".join(said.split()) in printed
 
 
 def test_pairs_are_validated(folder: Path, tmp_path: Path) -> None:

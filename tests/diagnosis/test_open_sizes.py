@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
-import numpy as np
 import pytest
-from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
+from onnx import ModelProto
 
 from onnxpad.diagnosis import diagnose
 from onnxpad.retargeting import retarget
+from tests.diagnosis.texts import network
 from tests.retargeting.running import outputs, relative, signed
 
 Ways = Mapping[str, str]
@@ -21,59 +20,46 @@ BAKED: Ways = {"conv": "even", "max": "even", "average": "even"}
 OPERATORS = {"conv": "Conv", "max": "MaxPool", "average": "AveragePool"}
 
 
-class Graph:
-    """Adds layers that are padded as `ways` say of their names or kinds."""
+def model(ways: Ways) -> ModelProto:
+    """A stem, a pool, two blocks of three branches, and a last convolution, padded as `ways` say.
 
-    def __init__(self, ways: Ways) -> None:
-        self.ways, self.random = ways, np.random.default_rng(3)
-        self.nodes = list[NodeProto]()
-        self.held = list[TensorProto]()
+    A way is that of a name, or else of a kind of layer.
+    """
+    nodes, held, weights = list[str](), list[str](), dict[str, tuple[int, ...]]()
 
-    def hold(self, value: Any, name: str) -> str:
-        self.held.append(numpy_helper.from_array(value, name))
-        return name
-
-    def add(self, op: str, inputs: Sequence[str], name: str, **attributes: Any) -> str:
-        self.nodes.append(helper.make_node(op, inputs, [f"{name}_out"], name, **attributes))
-        return f"{name}_out"
-
-    def layer(self, x: str, name: str, kind: str, kernel: int, stride: int, reads: int = 4) -> str:
-        way, half, total = (
-            self.ways.get(name, self.ways[kind]),
-            kernel // 2,
-            max(kernel - stride, 0),
-        )
-        pads = {"half": [half] * 4, "even": [total // 2] * 2 + [total - total // 2] * 2}
-        given: dict[str, Any] = {"kernel_shape": [kernel] * 2, "strides": [stride] * 2}
-        given |= {"auto_pad": way} if "SAME" in way else {"pads": pads.get(way, [0] * 4)}
-        inputs = [x]
+    def layer(x: str, name: str, kind: str, kernel: int, stride: int, reads: int = 4) -> str:
+        way, half = ways.get(name, ways[kind]), kernel // 2
+        total = max(kernel - stride, 0)
+        even = [total // 2] * 2 + [total - total // 2] * 2
+        pads = {"half": [half] * 4, "even": even}.get(way, [0] * 4)
+        padding = f'auto_pad = "{way}"' if "SAME" in way else f"pads = {pads}"
         if way == "front":
-            both = np.array([0, 0, half, half] * 2, np.int64)
-            inputs = [self.add("Pad", [x, self.hold(both, f"{name}_p")], f"{name}_pad")]
+            held.append(f"int64[8] {name}_p = {{0, 0, {half}, {half}, 0, 0, {half}, {half}}}")
+            nodes.append(f"{name}_front = Pad ({x}, {name}_p)")
+            x = f"{name}_front"
+        given = f"{padding}, kernel_shape = {[kernel] * 2}, strides = {[stride] * 2}"
         if kind == "conv":
-            weight = self.random.standard_normal((4, reads, kernel, kernel)) / kernel
-            inputs.append(self.hold(weight.astype(np.float32), f"{name}_w"))
-        y = self.add(OPERATORS[kind], inputs, name, **given)
-        return self.add("Relu", [y], f"{name}_relu") if kind == "conv" else y
+            weights[f"{name}_w"] = (4, reads, kernel, kernel)
+            x = f"{x}, {name}_w"
+        nodes.append(f"[{name}] {name}_y = {OPERATORS[kind]} <{given}> ({x})")
+        if kind == "conv":
+            nodes.append(f"{name}_out = Relu ({name}_y)")
+        return f"{name}_out" if kind == "conv" else f"{name}_y"
 
-    def model(self) -> ModelProto:
-        """A stem, a pool, two blocks of three branches, and a last convolution."""
-        x = self.layer("x", "stem", "conv", 7, 2, reads=3)
-        x = self.layer(x, "pool", "max", 3, 2)
-        reads = 4
-        for block, kind in enumerate(("max", "average")):
-            branches = [
-                self.layer(x, f"b{block}_3", "conv", 3, 2, reads),
-                self.layer(x, f"b{block}_5", "conv", 5, 2, reads),
-                self.layer(x, f"b{block}_pool", kind, 3, 2),
-            ]
-            x = self.add("Concat", branches, f"b{block}", axis=1)
-            reads += 8
-        y = self.layer(x, "last", "conv", 3, 1, reads)
-        info = helper.make_tensor_value_info
-        ends = [info("x", 1, [1, 3, "h", "w"])], [info(y, 1, None)]
-        graph = helper.make_graph(self.nodes, "network", *ends, self.held)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    x = layer("x", "stem", "conv", 7, 2, reads=3)
+    x = layer(x, "pool", "max", 3, 2)
+    for block, kind in enumerate(("max", "average")):
+        reads = 12 if block else 4
+        branches = [
+            layer(x, f"b{block}_3", "conv", 3, 2, reads),
+            layer(x, f"b{block}_5", "conv", 5, 2, reads),
+            layer(x, f"b{block}_pool", kind, 3, 2),
+        ]
+        nodes.append(f"b{block} = Concat <axis = 1> ({', '.join(branches)})")
+        x = f"b{block}"
+    nodes.append(f"y = Identity ({layer(x, 'last', 'conv', 3, 1, 20)})")
+    body, constants = "\n".join(nodes), ", ".join(held)
+    return network(body, "float[1, 3, h, w] x", constants, 17, **weights)
 
 
 CASES = {
@@ -91,11 +77,10 @@ CASES = {
 def test_a_convention_is_followed_where_the_samples_do_not_tell(
     right: Ways, wrong: Ways, given: list[tuple[int, int]], others: list[tuple[int, int]]
 ) -> None:
-    models = Graph(right).model(), Graph(wrong).model()
+    models = model(right), model(wrong)
     x = [signed(sum(size), 1, 3, *size) for size in given]
     y = [outputs(models[0], one)[0] for one in x]
-    name = models[1].graph.output[0].name
-    found = diagnose(models[1], inputs={"x": x}, outputs={name: y})
+    found = diagnose(models[1], inputs={"x": x}, outputs={"y": y})
     assert found.explained, found.reason
     mended = retarget(models[1], plan=found.plan).model
     assert isinstance(mended, ModelProto)

@@ -69,8 +69,12 @@ REFUSED: dict[str, tuple[Any, Any, str]] = {
     "empty": ({"x": X}, {"fc_out": Y[:0]}, "is empty: its shape is [0, 10]"),
     "no output": ({"x": X}, {}, "there is no reference: give an output"),
     "no sample": ({"x": []}, {"fc_out": []}, "there is no reference: give an output"),
-    "rank": ({"x": X}, {"fc_out": Y[0]}, "has shape [10], the model gives [1, 10]: another rank"),
-    "images": ({"x": X}, {"fc_out": np.tile(Y, (2, 1))}, "the inputs hold 1 images"),
+    "rank": ({"x": X}, {"fc_out": Y[0]}, "has shape [10], the model gives [1, 10]"),
+    "images": (
+        {"x": X},
+        {"fc_out": np.tile(Y, (2, 1))},
+        "[2, 10], the model gives [1, 10]",
+    ),
     "batch": (
         {"x": np.tile(X, (2, 1, 1, 1))},
         {"fc_out": Y},

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
 import pytest
 
-from onnxpad.probing.agreement import BYTES, NEAR, STEPS, difference, worst
+from onnxpad.probing.agreement import BYTES, NEAR, STEPS, difference, gap, same, worst
 
 Array = np.ndarray[Any, Any]
 
@@ -44,6 +45,12 @@ def test_what_is_a_fault(got: Array, right: Array, is_fault: bool) -> None:
     assert bool(found.words) or not is_fault
 
 
+@pytest.mark.parametrize(("scale", "is_fault"), [(1.0, False), (1e-4, True)])
+def test_what_stands_for_zero_is_small_against_the_inputs(scale: float, is_fault: bool) -> None:
+    feeds = {"x": floats(scale, -scale)}
+    assert worst({"y": floats(5e-7)}, {"y": floats(0)}, feeds)[1].is_fault is is_fault
+
+
 def test_bytes_of_quantised_models_may_be_some_steps_apart() -> None:
     near = STEPS / BYTES
     right = np.array([100, 7], np.uint8)
@@ -53,7 +60,7 @@ def test_bytes_of_quantised_models_may_be_some_steps_apart() -> None:
 
 
 def test_a_missing_output_is_the_worst() -> None:
-    name, found = worst({"a": floats(1)}, {"a": floats(1), "b": floats(2)})
+    name, found = worst({"a": floats(1)}, {"a": floats(1), "b": floats(2)}, {})
     assert (name, found.is_fault) == ("b", True)
 
 
@@ -65,3 +72,38 @@ def test_a_small_channel_is_not_hidden_by_a_large_one() -> None:
     assert difference(wrong, right).is_fault
     assert difference(np.swapaxes(wrong, 1, 2), np.swapaxes(right, 1, 2)).is_fault
     assert not difference(right * np.float32(1.0005), right).is_fault
+
+
+def test_nan_and_the_lowest_value_are_themselves() -> None:
+    first = np.array([np.nan, np.finfo(np.float32).min, 0.0, 1.0], np.float32)
+    second = np.array([np.nan, -np.inf, -0.0, 1.0], np.float32)
+    assert same(first, second)
+    assert gap(first, second).max_abs == 0
+    assert not same(first, np.array([0, -np.inf, 0, 1], np.float32))
+    assert gap(first, np.array([0, -np.inf, 0, 1], np.float32)).ratio == np.inf
+
+
+def test_types_and_shapes_count() -> None:
+    assert not same(np.zeros(3, np.float32), np.zeros(3, np.float64))
+    found = gap(np.zeros((2, 3)), np.zeros((3, 2)))
+    assert found.where == "shape [2, 3] against [3, 2]"
+    assert not found.within
+
+
+def test_large_integers_are_compared_exactly() -> None:
+    first = np.array([2**53])
+    assert not same(first, first + 1)
+    assert gap(first, first + 1).max_abs == 1
+
+
+def test_large_arrays_are_compared_without_large_copies() -> None:
+    first = np.zeros((1, 1, 1 << 22), np.float32)
+    second = first.copy()
+    second[..., -1] = 3
+    tracemalloc.start()
+    found = gap(first, second, 0.5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (found.max_abs, found.ratio, found.bound) == (3, 6, 0.5)
+    assert found.where == f"borders: the last of {1 << 22} along axis 2; 1 of {1 << 22} places"
+    assert peak < 2 * first.nbytes

@@ -104,34 +104,6 @@ def test_a_function_cannot_change_the_inputs_of_its_caller() -> None:
     np.testing.assert_array_equal(given, X)
 
 
-def test_odd_texts_and_errors_of_a_function_run_nothing() -> None:
-    class Wordless(Exception):
-        def __str__(self) -> str:
-            raise ValueError
-
-    def raises(_model: str, _inputs: Mapping[str, Array]) -> Mapping[str, Array]:
-        raise Wordless
-
-    texts = spoiling(lambda _: np.array(["a"], np.dtypes.StringDType()))
-    for runtime in (raises, texts):
-        with pytest.raises(onnxpad.RuntimeUnavailable, match="neither a Relu nor a Conv"):
-            onnxpad.validate(PLAIN, target=runtime)
-
-
-def test_a_function_may_compare_itself_as_it_likes() -> None:
-    class Odd:
-        def __eq__(self, _other: object) -> Any:
-            return np.ones(2) == 1
-
-        __hash__ = None  # type: ignore[assignment]
-
-        def __call__(self, model: str, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
-            return run_model(onnx.load(model), dict(inputs))
-
-    assert onnxpad.validate(PLAIN, target=Odd()).ok
-    assert onnxpad.validate(PLAIN, target=Odd()).ok
-
-
 @pytest.mark.parametrize("first", [True, False])
 def test_files_of_one_name_are_two_runtimes(
     tmp_path: Path,

@@ -43,32 +43,6 @@ def cpu(before: object, after: object, **options: Any) -> Validation:
     return validate(before, after, device="cpu", samples=1, **options)
 
 
-def test_damage_to_nodes_that_did_not_change_is_a_warning() -> None:
-    before = old_damage(auto_pad="SAME_UPPER", dilations=[2, 2])  # onnxruntime does not open it
-    report = cpu(before, old_damage(pads=[2, 2, 2, 2], dilations=[2, 2]))
-    assert report.ok, report.reason
-    (said,) = [w for w in report.warnings if "default optimiser" in w]
-    assert "the second model" in said
-
-
-@pytest.mark.parametrize("runs", [True, False])
-def test_damage_to_nodes_that_changed_is_different(runs: bool) -> None:
-    conv: dict[str, Any] = {"pads": [2, 2, 2, 2], "dilations": [2, 2]}
-    first = conv if runs else {"auto_pad": "SAME_UPPER", "dilations": [2, 2]}
-    report = cpu(old_damage(axes=True, **first), old_damage(**conv))
-    assert report.verdict is Verdict.DIFFERENT
-    assert "default optimiser changes output 'y'" in report.reason
-    assert "in the second model" in report.reason
-
-
-def test_a_changed_node_next_to_an_old_damage_does_not_inherit_it() -> None:
-    before = old_damage(auto_pad="SAME_UPPER")
-    report = cpu(before, old_damage(pads=[1, 1, 1, 1]))
-    assert report.verdict is Verdict.IDENTICAL
-    (said,) = [w for w in report.warnings if "default optimiser" in w]
-    assert "both models alike" in said
-
-
 def reference(*, optimise: bool) -> Any:
     import onnxruntime
 
@@ -81,6 +55,42 @@ def reference(*, optimise: bool) -> Any:
     return session.run(["y"], {"x": X})[0]
 
 
+FAULT = pytest.mark.skipif(
+    np.allclose(reference(optimise=True), reference(optimise=False), atol=1e-3),
+    reason="this onnxruntime does not damage the pool: 1.32 does no longer",
+)
+
+
+@FAULT
+def test_damage_to_nodes_that_did_not_change_is_a_warning() -> None:
+    before = old_damage(auto_pad="SAME_UPPER", dilations=[2, 2])  # onnxruntime does not open it
+    report = cpu(before, old_damage(pads=[2, 2, 2, 2], dilations=[2, 2]))
+    assert report.ok, report.reason
+    (said,) = [w for w in report.warnings if "default optimiser" in w]
+    assert "the second model" in said
+
+
+@FAULT
+@pytest.mark.parametrize("runs", [True, False])
+def test_damage_to_nodes_that_changed_is_different(runs: bool) -> None:
+    conv: dict[str, Any] = {"pads": [2, 2, 2, 2], "dilations": [2, 2]}
+    first = conv if runs else {"auto_pad": "SAME_UPPER", "dilations": [2, 2]}
+    report = cpu(old_damage(axes=True, **first), old_damage(**conv))
+    assert report.verdict is Verdict.DIFFERENT
+    assert "default optimiser changes output 'y'" in report.reason
+    assert "in the second model" in report.reason
+
+
+@FAULT
+def test_a_changed_node_next_to_an_old_damage_does_not_inherit_it() -> None:
+    before = old_damage(auto_pad="SAME_UPPER")
+    report = cpu(before, old_damage(pads=[1, 1, 1, 1]))
+    assert report.verdict is Verdict.IDENTICAL
+    (said,) = [w for w in report.warnings if "default optimiser" in w]
+    assert "both models alike" in said
+
+
+@FAULT
 @pytest.mark.parametrize("optimise", [True, False])
 def test_a_reference_and_the_default_optimiser_do_not_contradict_silently(optimise: bool) -> None:
     expected = {"y": reference(optimise=optimise)}

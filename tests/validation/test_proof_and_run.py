@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from itertools import product
 from typing import Any, Literal
 
 import numpy as np
@@ -16,11 +15,13 @@ from onnxpad import sessions
 from onnxpad.errors import RequestError, RuntimeUnavailable
 from onnxpad.proof import Counterexample, OutputCell
 from onnxpad.validation import RunReport, Validation, Verdict
-from onnxpad.validation.verdicts import joined
+from onnxpad.validation.verdicts import joined, weighed
 from tests.proof.small_models import text
+from tests.validation.test_optimised import FAULT, old_damage
 from tests.validation.test_proof_only import SAME, conv
 
-Proof = Literal["proved", "refuted", "undecided"]
+Proof = Literal["proved", "undecided", "refuted"]
+PROOFS: tuple[Proof, ...] = ("proved", "undecided", "refuted")
 OK = (Verdict.IDENTICAL, Verdict.ROUNDING)
 RAN = (*OK, Verdict.DIFFERENT, Verdict.UNVERIFIED)
 
@@ -30,9 +31,8 @@ def both(before: onnx.ModelProto, after: onnx.ModelProto, **options: Any) -> Val
     return onnxpad.validate(before, after, device="cpu", **options)
 
 
+@FAULT
 def test_proved_and_a_run_that_differs_is_different_with_the_node() -> None:
-    from tests.validation.test_optimised import old_damage
-
     found = both(old_damage(axes=True, pads=[1, 1, 1, 1]), old_damage(pads=[1, 1, 1, 1]))
     assert found.proof is not None
     assert found.proof.verdict == "proved"
@@ -108,9 +108,9 @@ def test_what_cannot_be_drawn_is_still_proved() -> None:
         both(conv(SAME), conv("pads = [1, 1]"), dims=dims, run_only=True)
 
 
-def of_run(verdict: Verdict, shown: Verdict | None) -> Validation:
+def of_run(verdict: Verdict) -> Validation:
     report = both_agree()
-    run = RunReport(verdict, "what runs say", "onnxruntime", shown)
+    run = RunReport(verdict, "what runs say", "onnxruntime")
     return replace(report, verdict=verdict, reason="what runs say", run=run, proof=None)
 
 
@@ -132,18 +132,13 @@ def of_proof(verdict: Proof) -> Any:
     return replace(PROOF, verdict=verdict, reason="what the proof says", counterexample=shown)
 
 
-@pytest.mark.parametrize(("ran", "shown"), list(product(RAN, (None, *RAN))))
-def test_one_verdict_from_both(ran: Verdict, shown: Verdict | None) -> None:
-    run = of_run(ran, shown)
-    proved = joined(of_proof("proved"), run)
-    undecided = joined(of_proof("undecided"), run)
-    refuted = joined(of_proof("refuted"), run)
+@pytest.mark.parametrize("ran", RAN)
+def test_one_verdict_from_both(ran: Verdict) -> None:
+    run = of_run(ran)
+    proved, undecided, refuted = (joined(of_proof(one), run) for one in PROOFS)
     assert proved.verdict is (ran if ran is Verdict.DIFFERENT else Verdict.PROVED)
     assert undecided.verdict is ran
-    rounding = shown is Verdict.ROUNDING
-    assert refuted.verdict is (ran if rounding else Verdict.DIFFERENT)
-    assert refuted.proof is not None
-    assert refuted.proof.verdict == ("undecided" if rounding else "refuted")
+    assert refuted.verdict is Verdict.DIFFERENT
     for found in (proved, undecided, refuted):
         assert "what runs say" in found.reason
         assert found.run == run.run
@@ -153,10 +148,35 @@ def test_one_verdict_from_both(ran: Verdict, shown: Verdict | None) -> None:
         assert "not proved and not refuted: what the proof says" in undecided.reason
 
 
+@pytest.mark.parametrize("shown", RAN)
+def test_rounding_alone_refutes_nothing(shown: Verdict) -> None:
+    proof, warning = weighed(of_proof("refuted"), shown)
+    assert proof.verdict == ("undecided" if shown is Verdict.ROUNDING else "refuted")
+    assert bool(warning) is (shown is Verdict.ROUNDING)
+
+
 def test_rounding_explains_no_other_shape() -> None:
     refuted = of_proof("refuted")
     shape = replace(refuted, counterexample=replace(refuted.counterexample, cell=None))
-    assert joined(shape, of_run(Verdict.ROUNDING, Verdict.ROUNDING)).verdict is Verdict.DIFFERENT
+    assert weighed(shape, Verdict.ROUNDING)[0].verdict == "refuted"
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "y = Reshape (c, sizes)",
+        "y = MaxPool <kernel_shape = [99]> (c)",
+        "y = Softmax <axis = 9> (c)",
+    ],
+)
+def test_models_without_a_result_are_not_proved_the_same(rest: str) -> None:
+    """What both have is the same formula, which no runtime computes at any size."""
+    head = "g (float[1,1,9] x) => (float[a,b,c] y) <float[1,1,3] w = {1, 2, 3}"
+    body = f"{head}, int64[2] sizes = {{7, 11}}> {{ c = Conv <{{0}}> (x, w) {rest} }}"
+    before, after = (text(body.replace("{0}", pads)) for pads in (SAME, "pads = [1, 1]"))
+    found = both(before, after)
+    assert found.verdict is Verdict.UNVERIFIED
+    assert "neither model has a result" in found.reason
 
 
 def test_a_report_of_models_that_nothing_runs_has_the_words_of_onnxruntime() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import io
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -112,29 +110,6 @@ def test_auto_pad_with_pads_is_decided_by_the_caller() -> None:
     assert "judged by pads alone" in found.warnings[0]
 
 
-def test_auto_pad_with_the_same_pads_is_proved_whichever_holds() -> None:
-    both, pads = conv(f"{SAME}, pads = [1, 1]"), conv("pads = [1, 1]")
-    found = proof(both, pads)
-    assert found.verdict is Verdict.PROVED
-    assert found.proof is not None
-    assert [said for said in found.proof.readings if "proved for either" in said]
-    assert proof(both, conv(SAME)).verdict is Verdict.PROVED
-    assert proof(pads, both).verdict is Verdict.UNVERIFIED, "some runtimes refuse the second alone"
-
-
-def test_operators_that_runtimes_read_apart_are_not_proved_whichever_holds() -> None:
-    """Both pad one end, or the other one: what convolutions and pools do together is not known."""
-    body = (
-        "{{ t = MaxPool<kernel_shape = [2], {0}>(x) y = AveragePool<kernel_shape = [2], {1}>(t) }}"
-    )
-    graph = f"g (float[1,1,9] x) => (float[1,1,9] y) {body}"
-    lower, upper = 'auto_pad = "SAME_LOWER"', 'auto_pad = "SAME_UPPER"'
-    both = text(graph.format(f"{lower}, pads = [1, 0]", f"{upper}, pads = [0, 1]"))
-    after = text(graph.format("pads = [1, 0]", "pads = [0, 1]"))
-    assert proof(both, after).verdict is Verdict.UNVERIFIED
-    assert proof(both, after, ambiguous="auto_pad").verdict is Verdict.PROVED
-
-
 @pytest.mark.parametrize("option", ["inputs", "device", "samples", "seed", "tf32"])
 def test_options_of_runs_are_refused(option: str) -> None:
     values = {"inputs": {}, "device": "cpu", "samples": 5, "seed": 1, "tf32": True}
@@ -161,16 +136,3 @@ def test_what_takes_long_is_proved_in_a_child(monkeypatch: pytest.MonkeyPatch) -
     assert (shown.sizes, shown.reads) == (known.sizes, ("x[0, 0, 0:2]", "x[0, 0, 0:3]"))
     assert shown.inputs["x"].dtype == np.float32
     assert wrong.reason.startswith("y[0, 0, 0] is ")
-
-
-def test_no_runtime_is_loaded() -> None:
-    code = (
-        "import sys, onnxpad\n"
-        f"after = onnxpad.rewrite({str(SMALL)!r}).model\n"
-        f"found = onnxpad.validate({str(SMALL)!r}, after, proof_only=True)\n"
-        "print(found.verdict, 'onnxruntime' in sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["proved", "False"]

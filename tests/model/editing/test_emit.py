@@ -33,19 +33,6 @@ def check_equal(before: ModelProto, after: ModelProto) -> None:
             np.testing.assert_array_equal(found[name], value)
 
 
-def test_a_new_pad_behind_an_equal_pad_is_written() -> None:
-    before = build(
-        "p = Pad(x, pads) y = Conv<pads=[1,1]>(p, k)",
-        WEIGHT + ", int64[6] pads = {0, 0, 1, 0, 0, 1}",
-    )
-    after = proto(rewrite(before, passes=["split-pads"]))
-    assert [node.op_type for node in after.graph.node] == ["Pad", "Pad", "Conv"]
-    check_equal(before, after)
-    back = proto(rewrite(after, passes=["absorb-pad"]))
-    assert [node.op_type for node in back.graph.node] == ["Conv"]
-    check_equal(before, back)
-
-
 def test_new_names_do_not_collide() -> None:
     before = build(
         """"y/pad" = Relu(x) "y/pad_output" = Relu("y/pad")
@@ -76,16 +63,6 @@ def test_constants_are_nodes_where_initializers_would_have_to_be_inputs() -> Non
     check_equal(before, after)
     back = proto(rewrite(after, passes=["absorb-pad"]))
     assert [node.op_type for node in back.graph.node] == ["MaxPool"]
-
-
-def test_the_last_reader_takes_the_pad_and_its_constants_along() -> None:
-    before = build(
-        "p = Pad(x, pads) a = Conv(p, k) c = Conv(p, k) y = Add(a, c)",
-        "float[1,1,3] unused = {1, 2, 3}, " + WEIGHT + ", int64[6] pads = {0, 0, 1, 0, 0, 1}",
-    )
-    after = proto(rewrite(before, passes=["absorb-pad"]))
-    assert [node.op_type for node in after.graph.node] == ["Conv", "Conv", "Add"]
-    assert [tensor.name for tensor in after.graph.initializer] == ["unused", "k"]
 
 
 def test_the_model_that_was_given_is_never_changed() -> None:

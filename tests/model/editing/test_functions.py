@@ -166,13 +166,6 @@ def test_same_is_each_call_of_its_own() -> None:
     assert pads == [[0, 1], [0, 1], [1, 1]]
 
 
-def test_what_nothing_calls_stays() -> None:
-    before = build("g (float[1,1,4] x) => (float[1,1,4] y) { y = Relu(x) }", SAME)
-    done = rewrite(before)
-    assert not done.changed
-    assert "nothing calls it" in done.skips[0].skip.reason
-
-
 def test_functions_that_call_each_other_in_a_circle_are_an_error() -> None:
     before = build(
         "g (float[1,1,4] x) => (float[1,1,4] y) { y = f.one(x) }",
@@ -181,19 +174,6 @@ def test_functions_that_call_each_other_in_a_circle_are_an_error() -> None:
     )
     with pytest.raises(ModelError, match="calls itself"):
         rewrite(before)
-
-
-def test_pads_of_a_pad_node_may_come_through_a_function_input() -> None:
-    before = build(
-        """g (float[1,1,n] x) => (float[1,1,m] y)
-        <float[1,1,3] k = {1, 10, 100}, int64[6] p = {0, 0, 1, 0, 0, 2}> {
-          y = f.block(x, k, p)
-        }""",
-        "block (x, k, p) => (y) { q = Pad(x, p) y = Conv(q, k) }",
-    )
-    done = rewrite(before, passes=["absorb-pad"])
-    assert done.changed
-    check_equal(before, done, 3, 6)
 
 
 def test_a_dimension_name_inside_a_function_is_not_the_models() -> None:

@@ -178,21 +178,6 @@ def test_split_and_absorb_are_each_others_inverse(facts: dict[str, int]) -> None
     assert gs.export_onnx(graph).graph.node == original.graph.node
 
 
-def test_a_removed_pad_is_let_go_and_what_others_read_stays() -> None:
-    x, a, b, c, y = tensors("x", "a", "b", "c", "y")
-    pads = gs.Constant("pads", np.array([0, 0, 1, 1, 0, 0, 1, 1], np.int64))
-    gone, kept = pad(x, a, pads), pad(b, c, pads)
-    relu = gs.Node("Relu", "relu", {}, [c], [y])
-    graph = graph_of([gone, conv(a, b), kept, relu], x, y)
-    original = gs.export_onnx(graph)
-    rewrite(graph, passes=["absorb-pad"])
-    assert names(graph) == ["b_conv", "c_pad", "relu"]
-    assert (list(gone.inputs), list(gone.outputs)) == ([], [])
-    assert [node is kept for node in pads.outputs] == [True]
-    assert_linked(graph)
-    assert_computes(graph, original)
-
-
 def test_a_reader_in_a_body_is_known_by_name() -> None:
     """Bodies may hold tensors of their own for what the outer graph makes."""
     x, a, b = tensors("x", "a", "b")

@@ -90,7 +90,7 @@ def judge(reply: Reply, case: Case) -> Outcome:
     if not reply.has_run:
         return Outcome(reply.status, reply.message)
     if case.references:
-        name, apart = worst(reply.outputs, case.references, NEAR)
+        name, apart = worst(reply.outputs, case.references, case.inputs, NEAR)
         is_near = case.tolerance is not None and apart.amount <= case.tolerance
         if apart.is_fault and not is_near:
             return Outcome("wrong", f"{name}: {apart.words}", reply.outputs)
