@@ -14,7 +14,6 @@ from onnxpad.diagnosis.runner import needed_nodes
 from onnxpad.diagnosis.score import size_of
 from onnxpad.errors import RequestError, counted, few
 from onnxpad.geometry.size import Symbol
-from onnxpad.model.graph.modules import module_returning
 from onnxpad.probing.agreement import gap
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.bench import UNITS, Bench
@@ -284,9 +283,7 @@ class _Conclusion:
         said = [_telling_sample(self.fitting)]
         if between := self._in_question():
             index = between[(len(between) - 1) // 2]
-            module = module_returning(network.nodes, index)
-            also = f", in PyTorch what module '{module}' returns" if module else ""
-            what = f"'{network.nodes[index].output[0]}' ({network.operation(index).label}{also})"
+            what = f"'{network.nodes[index].output[0]}' ({network.operation(index).label})"
             said.insert(0, f"save what the framework computes for {what} in the reference too")
         return ", and ".join(one for one in said if one)
 

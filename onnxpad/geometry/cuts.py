@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal, NamedTuple, TypeAlias
 
 FAR = 2**31 - 1
@@ -43,38 +42,21 @@ Mode: TypeAlias = Literal["reflect", "edge", "wrap"]
 LONGEST_ROW = 8
 
 
-def cells_before(mode: Mode, width: int, size: int | None, *, steps: bool) -> list[Cut]:
-    """What stands in front of the axis, in order (ONNX Operators, Pad; numpy.pad).
+def repeated_cells(
+    mode: Mode, width: int, size: int | None, *, behind: bool, steps: bool
+) -> list[Cut]:
+    """What stands in front of the axis or behind it, in order (ONNX Operators, Pad; numpy.pad).
 
     `size` is needed for a wrap that is wider than the axis may be. `steps` allows cuts that
     run backwards. A reflection wider than size - 1 is no padding at all and not checked here.
     """
-    if not width:
-        return []
     if mode == "edge":
-        return [Cut(0, 1)] * width
+        return [Cut(-1, LAST) if behind else Cut(0, 1)] * width
+    if mode == "reflect" and steps and width > LONGEST_ROW:
+        return [Cut(-2, -2 - width, -1) if behind else Cut(width, 0, -1)]
     if mode == "reflect":
-        if steps and width > LONGEST_ROW:
-            return [Cut(width, 0, -1)]
-        return [Cut(index, index + 1) for index in range(width, 0, -1)]
-    rounds, rest = (0, width) if size is None else divmod(width, size)
-    return [Cut(-rest, LAST)] * (rest > 0) + [WHOLE] * rounds
-
-
-def cells_behind(mode: Mode, width: int, size: int | None, *, steps: bool) -> list[Cut]:
-    """What stands behind the axis, in order; see `cells_before`."""
-    if not width:
-        return []
-    if mode == "edge":
-        return [Cut(-1, LAST)] * width
-    if mode == "reflect":
-        if steps and width > LONGEST_ROW:
-            return [Cut(-2, -2 - width, -1)]
-        return list(_one_by_one(width))
-    rounds, rest = (0, width) if size is None else divmod(width, size)
-    return [WHOLE] * rounds + [Cut(0, rest)] * (rest > 0)
-
-
-def _one_by_one(width: int) -> Iterator[Cut]:
-    for index in range(2, width + 2):
-        yield Cut(-index, 1 - index)
+        places = range(-2, -2 - width, -1) if behind else range(width, 0, -1)
+        return [Cut(place, place + 1) for place in places]
+    rounds, rest = (0, width) if size is None or not width else divmod(width, size)
+    part = [Cut(0, rest) if behind else Cut(-rest, LAST)] * (rest > 0)
+    return [WHOLE] * rounds + part if behind else part + [WHOLE] * rounds

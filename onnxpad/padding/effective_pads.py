@@ -71,10 +71,10 @@ def _is_of_batch(size: Symbol) -> bool:
     return size.stated.is_batch and form_of(size).factor > 1
 
 
-def shape_to_give(reason: str, axes: Sequence[Axis], outputs: Sequence[int]) -> Skip:
+def shape_to_give(reason: str, outputs: Sequence[tuple[Axis, int]]) -> Skip:
     """The same for transposed convolutions of a fixed output: the input that it is a stride of."""
     values: dict[str, int] = {}
-    for axis, output in zip(axes, outputs, strict=True):
+    for axis, output in outputs:
         if isinstance(axis.size, Symbol) and axis.size.root:
             cells = -(-output // axis.stride) - axis.size.offset
             fewest = max(1, cells * axis.size.divisor)
@@ -196,76 +196,62 @@ def output_sizes(chain: Chain) -> tuple[Size | None, ...]:
     """Output size of every spatial axis, as far as it is known."""
     if chain.trouble:
         return (None,) * chain.rank
-    same = is_same(chain.padding)
-    if same and chain.op.kind is not Kind.TRANSPOSED:
-        return tuple(
-            None if axis.size is None else same_output(axis.size, axis.stride)
-            for axis in chain.axes
-        )
+    if is_same(chain.padding) and chain.op.kind is not Kind.TRANSPOSED:
+        sizes = ((axis.size, axis.stride) for axis in chain.axes)
+        return tuple(None if n is None else same_output(n, stride) for n, stride in sizes)
     pads = effective_pads(chain)
     if isinstance(pads, Skip):
         return (None,) * chain.rank
     sides = chain.sides(pads)
-    if chain.op.kind is Kind.TRANSPOSED:
-        extra = chain.output_padding or (0,) * chain.rank
-        return tuple(
-            transposed_output(axis, begin, end, more)
-            for (axis, begin, end), more in zip(sides, extra, strict=True)
-        )
-    return tuple(output_size(a, begin, end, ceil_mode=chain.ceil_mode) for a, begin, end in sides)
+    if chain.op.kind is not Kind.TRANSPOSED:
+        ceil_mode = chain.ceil_mode
+        return tuple(output_size(*one, ceil_mode=ceil_mode) for one in sides)
+    extra = chain.output_padding or (0,) * chain.rank
+    return tuple(transposed_output(*one, more) for one, more in zip(sides, extra, strict=True))
 
 
 def _same(chain: Chain, mode: AutoPad) -> Pads | Skip:
     lower = mode is AutoPad.SAME_LOWER
-    found = [same_pads(axis, lower=lower) for axis in chain.axes]
-    known = [pair for pair in found if pair is not None]
-    if len(known) == len(found):
-        return Pads.of(known)
-    missing = [index for index, pair in enumerate(found) if pair is None]
-    return missing_sizes(chain, mode, missing)
+    pairs = [same_pads(axis, lower=lower) for axis in chain.axes]
+    missing = [index for index, pair in enumerate(pairs) if pair is None]
+    if missing:
+        return missing_sizes(chain, mode, missing)
+    return Pads.of([pair for pair in pairs if pair is not None])
 
 
 def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
     upper = (padding is AutoPad.SAME_UPPER) is not chain.read_as.legacy_split
     extra = chain.output_padding or (0,) * chain.rank
-    if chain.output_shape:
-        full = [full_size(axis) for axis in chain.axes]
-        missing = [index for index, size in enumerate(full) if not isinstance(size, int)]
-        if missing:
-            parts = ", ".join(f"axis {chain.first_axis + index}" for index in missing)
-            reason = f"output_shape needs the size of {parts}"
-            axes = [chain.axes[index] for index in missing]
-            return shape_to_give(reason, axes, [chain.output_shape[index] for index in missing])
-        pairs = [
-            shape_crop(size, more, wanted, upper=upper)
-            for size, more, wanted in zip(full, extra, chain.output_shape, strict=True)
-            if isinstance(size, int)
-        ]
-    elif padding is AutoPad.VALID:
-        return Pads.zero(chain.rank)
-    elif isinstance(padding, Pads):
-        return padding
-    else:
-        pairs = [
-            same_crop(axis, more, upper=upper) for axis, more in zip(chain.axes, extra, strict=True)
-        ]
-    return Pads.of(pairs)
+    if not chain.output_shape:
+        if isinstance(padding, Pads):
+            return padding
+        if padding is AutoPad.VALID:
+            return Pads.zero(chain.rank)
+        axes = zip(chain.axes, extra, strict=True)
+        return Pads.of([same_crop(axis, more, upper=upper) for axis, more in axes])
+    full = [full_size(axis) for axis in chain.axes]
+    missing = [index for index, size in enumerate(full) if not isinstance(size, int)]
+    if missing:
+        parts = ", ".join(f"axis {chain.first_axis + index}" for index in missing)
+        axes_left = [(chain.axes[index], chain.output_shape[index]) for index in missing]
+        return shape_to_give(f"output_shape needs the size of {parts}", axes_left)
+    sizes = zip(full, extra, chain.output_shape, strict=True)
+    known = ((size, *more) for size, *more in sizes if isinstance(size, int))
+    return Pads.of([shape_crop(*one, upper=upper) for one in known])
 
 
 def axes_behind(chain: Chain, pads: Pads) -> tuple[Axis, ...]:
     """The axes as an operator sees them behind a Pad node with `pads`."""
-    return tuple(
-        axis._replace(size=None if axis.size is None else plus(axis.size, begin + end))
-        for axis, begin, end in chain.sides(pads)
-    )
+    return tuple(_longer(axis, begin + end) for axis, begin, end in chain.sides(pads))
 
 
 def axes_in_front(chain: Chain, pads: Pads) -> tuple[Axis, ...]:
     """The axes in front of a Pad node with `pads`, whose result the operator reads."""
-    return tuple(
-        axis._replace(size=None if axis.size is None else plus(axis.size, -begin - end))
-        for axis, begin, end in chain.sides(pads)
-    )
+    return tuple(_longer(axis, -begin - end) for axis, begin, end in chain.sides(pads))
+
+
+def _longer(axis: Axis, cells: int) -> Axis:
+    return axis if axis.size is None else axis._replace(size=plus(axis.size, cells))
 
 
 def rounds_up(chain: Chain) -> bool:
@@ -298,7 +284,7 @@ def same_windows_when_padded(chain: Chain, moved: Pads, kept: Pads | None = None
     for index, axis in enumerate(chain.axes):
         begin, end = moved.begins[index], moved.ends[index]
         own_begin, own_end = kept.begins[index], kept.ends[index]
-        grown = axis._replace(size=None if axis.size is None else plus(axis.size, begin + end))
+        grown = _longer(axis, begin + end)
         inside = output_size(axis, begin + own_begin, end + own_end, ceil_mode=True)
         outside = output_size(grown, own_begin, own_end, ceil_mode=True)
         if inside is None or outside is None:

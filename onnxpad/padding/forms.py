@@ -8,7 +8,7 @@ from onnxpad.geometry.windows import holds_padding_alone
 from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Unclear
 from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.fills import Constant
-from onnxpad.padding.operators import Kind, PadInput
+from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, PadInput
 
 
 class Form(StrEnum):
@@ -211,3 +211,16 @@ def reaches_kernel(chain: Chain, pads: Pads) -> bool:
 def windows_hold_data(chain: Chain, pads: Pads) -> bool:
     """Whether each window of a pool with `pads` holds a cell of data, whatever the size."""
     return all(axis.dilation == 1 for axis in chain.axes) and not reaches_kernel(chain, pads)
+
+
+def mixed_types(chain: Chain) -> str | None:
+    """What is wrong with the types of the data and of the weight; None where they are one type.
+
+    Of quantised operators each has its own, and nothing is said of types that are not known.
+    """
+    data, weight = chain.dtype, chain.weight.dtype
+    if chain.op.quantised or chain.op.kind not in (Kind.CONVOLUTION, Kind.TRANSPOSED):
+        return None
+    if not (data and weight) or chain.op.domain not in PLAIN_DOMAINS or data == weight:
+        return None
+    return f"its data is {data} and its weight {weight}, where ONNX has one type for both"

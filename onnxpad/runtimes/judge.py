@@ -11,8 +11,8 @@ from itertools import islice
 from onnxpad.errors import together
 from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.effective_pads import without_windows
-from onnxpad.padding.element_types import mixed_types
 from onnxpad.padding.fills import Constant
+from onnxpad.padding.forms import mixed_types
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.padding.possible_sizes import at_possible_sizes
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, Row, every

@@ -11,7 +11,6 @@ from onnx import ModelProto
 
 from onnxpad.cli import run
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
-from onnxpad.model.graph.modules import module_returning
 from tests.diagnosis.texts import END, HALF, network
 from tests.retargeting.running import Array, outputs, signed
 
@@ -76,24 +75,3 @@ def test_nothing_is_allowed_for_that_an_epsilon_explains() -> None:
     found = against(outputs(model(epsilon=0.00101), {"x": X})[0], budget=5)
     assert (found.explained, found.settling_atol) == (False, None)
     assert "save what the framework computes for 'a'" in found.settles
-
-
-def test_the_module_of_pytorch_that_returns_a_tensor_is_named() -> None:
-    noted = model()
-    scopes = {"pkg.torch.onnx.name_scopes": "['', 'stem', 'stem.conv', 'conv2d']"}
-    classes = ["torch.nn.Net", "torch.nn.modules.container.Sequential"]
-    scopes["pkg.torch.onnx.class_hierarchy"] = str([*classes, "torch.nn.modules.conv.Conv2d", "x"])
-    for key, value in scopes.items():
-        noted.graph.node[0].metadata_props.add(key=key, value=value)
-    assert module_returning(noted.graph.node, 0) == "stem.conv"
-    assert module_returning(noted.graph.node, 3) == ""
-    found = against(outputs(model(epsilon=0.00101), {"x": X})[0], noted, budget=5)
-    assert "in PyTorch what module 'stem.conv' returns)" in found.settles
-
-
-@pytest.mark.parametrize("noted", ["", "['a'", "[['a'], 'b', 'c']", "[" + "'a', " * 2000 + "'b']"])
-def test_notes_that_are_no_scopes_name_no_module(noted: str) -> None:
-    held = model()
-    for key in ("pkg.torch.onnx.name_scopes", "pkg.torch.onnx.class_hierarchy"):
-        held.graph.node[0].metadata_props.add(key=key, value=noted)
-    assert module_returning(held.graph.node, 0) == ""

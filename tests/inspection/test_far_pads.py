@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import onnx
-import pytest
 from onnx import ModelProto
 
 from onnxpad.inspection import PaddedNode, inspect
@@ -52,27 +48,3 @@ def test_a_pad_in_a_group_of_its_own_is_a_pad_node_and_no_trap() -> None:
 def test_a_far_pad_that_does_nothing_is_no_pad_node() -> None:
     model = text_model(CAUSAL, constants=HELD.replace("{0, 4,", "{0, 0,"))
     assert conv_of(model).forms == ("one-axis",)
-
-
-def kinds_when_optimised(model: ModelProto, folder: Path) -> list[str]:
-    runtime = pytest.importorskip("onnxruntime")
-    options = runtime.SessionOptions()
-    options.optimized_model_filepath = str(folder / "optimised.onnx")
-    options.log_severity_level = 4
-    runtime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return [node.op_type for node in onnx.load(options.optimized_model_filepath).graph.node]
-
-
-def test_onnxruntime_computes_the_convolution_behind_such_a_group_quantised(
-    tmp_path: Path,
-) -> None:
-    """With a group of its own behind the Pad; in the same group it is computed in floats."""
-    own = text_model(GROUPS.format(own=OWN), "float[1,1,8] x", constants=GROUP_HELD)
-    kinds = kinds_when_optimised(own, tmp_path)
-    assert "QLinearConv" in kinds
-    assert "Pad" in kinds
-    shared = GROUPS.format(own="").replace("r = QuantizeLinear (p, s, z)", "")
-    shared = shared.replace("p = Pad", 'e = Pad <mode="edge">')
-    kinds = kinds_when_optimised(text_model(shared, constants=GROUP_HELD), tmp_path)
-    assert "QLinearConv" not in kinds
-    assert "Conv" in kinds or "FusedConv" in kinds

@@ -46,27 +46,20 @@ def refuse_broken(document: Document) -> None:
     not known.
     """
     for scope in document.scopes.values():
-        if not scope.outermost.is_function:
-            _refuse_references(scope)
-        for name, node in scope.dangling.items():
-            if _is_plain(scope):
-                where = address_of(scope, node).label
-                raise ModelError(
-                    f"the graph is broken: {node.op_type} '{where}' reads '{name}', which no node "
-                    "makes, and which is no input and no initializer; export it again"
-                )
+        outside = () if scope.outermost.is_function else scope.nodes
+        for node in outside:
+            for one in node.proto.attribute:
+                if one.ref_attr_name:
+                    what = f"takes its {one.name} from the attribute '{one.ref_attr_name}' of a "
+                    _refuse(scope, node, f"{what}function, but stands in none")
+        for name, node in scope.dangling.items() if _is_plain(scope) else ():
+            why = "which no node makes, and which is no input and no initializer"
+            _refuse(scope, node, f"reads '{name}', {why}")
 
 
-def _refuse_references(scope: Scope) -> None:
-    for node in scope.nodes:
-        for one in node.proto.attribute:
-            if one.ref_attr_name:
-                where = address_of(scope, node).label
-                raise ModelError(
-                    f"the graph is broken: {node.op_type} '{where}' takes its {one.name} from the "
-                    f"attribute '{one.ref_attr_name}' of a function, but stands in none; export "
-                    "it again"
-                )
+def _refuse(scope: Scope, node: Node, what: str) -> None:
+    where = address_of(scope, node).label
+    raise ModelError(f"the graph is broken: {node.op_type} '{where}' {what}; export it again")
 
 
 def _is_plain(scope: Scope) -> bool:
@@ -101,20 +94,19 @@ def undefined_operators(document: Document) -> Iterator[tuple[Scope, Node]]:
 
 
 def _is_undefined(document: Document, scope: Scope, node: Node) -> bool:
-    name, domain = node.op_type, node.domain
-    if domain in PLAIN_DOMAINS:
+    name, domain = node.op_type, plain_domain(node.domain)
+    if not domain:
         known = 1 <= scope.opset <= defs.onnx_opset_version()
         is_defined = not known or defs.has(name, scope.opset, "")
-    elif domain in _domains_of_onnx():
+    elif domain in {schema.domain for schema in _schemas()}:
         is_defined = defs.has(name, domain)
     else:
         is_defined = operator(domain, name) is not None
-    return not is_defined and not _is_local(document, node)
+    # A function of the model defines it, whatever the overload.
+    return not is_defined and all(key[:2] != (domain, name) for key in document.functions)
 
 
-@cache
-def _domains_of_onnx() -> frozenset[str]:
-    return frozenset(one.domain for one in defs.get_all_schemas())
+_schemas = cache(defs.get_all_schemas)
 
 
 def unknown_operators(document: Document) -> tuple[UnknownOperator, ...]:
@@ -128,12 +120,6 @@ def unknown_operators(document: Document) -> tuple[UnknownOperator, ...]:
         UnknownOperator(name, opset, nodes[0], len(nodes), _since(name))
         for (name, opset), nodes in found.items()
     )
-
-
-def _is_local(document: Document, node: Node) -> bool:
-    """Whether a function of the model defines it, whatever the overload."""
-    named = plain_domain(node.domain), node.op_type
-    return any(key[:2] == named for key in document.functions)
 
 
 def _since(name: str) -> int:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 from onnx import (
-    AttributeProto,
     NodeProto,
     TensorProto,
     helper,
@@ -91,13 +90,8 @@ class Context:
 
     def constant(self, name: str) -> np.ndarray | None:
         """The value of a small tensor that never changes, stored or computed, or None."""
-        value = self.folded.get(name)
-        if value is None:
-            found = self.constant_tensor(name)
-            if found is not None:
-                return self._array(found)
-            value = self._computed(name)
-        return None if value is None or value.dtype == object else value
+        value = self.value(name)
+        return None if value is None or is_open(value) else value
 
     def value(self, name: str) -> np.ndarray | None:
         """The same with cells that are open: sizes that are no numbers, or None (open_cells.py)."""
@@ -117,7 +111,7 @@ class Context:
                     self.folded[one] = value
         return self.folded[name]
 
-    def _array(self, found: TensorProto | AttributeProto) -> np.ndarray | None:
+    def _array(self, found: TensorProto) -> np.ndarray | None:
         known = self.scope.arrays.get(id(found))
         if known is None or known[0] is not found:
             known = self.scope.arrays[id(found)] = (found, _array(found, self.folder))
@@ -125,12 +119,13 @@ class Context:
 
     def branch(self, node: Node) -> Context | None:
         """The body that an If runs, where its condition is known."""
-        holds = condition(self, node)
-        names = {True: "then_branch", False: "else_branch"}
-        return None if holds is None else self.bodies.get((node.key, names[holds]))
+        holds = self.constant(node.input(0))
+        if holds is None or holds.size != 1:
+            return None
+        return self.bodies.get((node.key, "then_branch" if holds.all() else "else_branch"))
 
-    def constant_tensor(self, name: str) -> TensorProto | AttributeProto | None:
-        """Where the value of a constant stands: an initializer or a Constant's attribute.
+    def constant_tensor(self, name: str) -> TensorProto | None:
+        """The value of a constant: an initializer or what a Constant holds.
 
         An initializer that an input of the model may replace (IR version 4 and newer) is none.
         """
@@ -168,16 +163,15 @@ def tensor_type(tensor: TensorProto) -> Type:
 
 def _holds_tensor(node: Node) -> bool:
     """Whether a Constant holds a dense tensor."""
-    attributes = [(one.name, one.ref_attr_name) for one in node.proto.attribute]
-    return _is_constant(node) and attributes == [("value", "")]
+    return _is_constant(node) and [one.name for one in node.proto.attribute] == ["value"]
 
 
 def _is_constant(node: Node) -> bool:
     return node.op_type == "Constant" and node.domain in PLAIN_DOMAINS
 
 
-def held_constant(context: Context, node: Node) -> TensorProto | AttributeProto | None:
-    """Where a Constant holds its value; None for other nodes, and where a call would give it."""
+def held_constant(context: Context, node: Node) -> TensorProto | None:
+    """The value of a Constant; None for other nodes, and where a call would give it."""
     if not _is_constant(node):
         return None
     held = context.scope.held
@@ -186,35 +180,24 @@ def held_constant(context: Context, node: Node) -> TensorProto | AttributeProto 
     return held[node.key]
 
 
-def _held(proto: NodeProto) -> TensorProto | AttributeProto | None:
-    attribute: AttributeProto
+def _held(proto: NodeProto) -> TensorProto | None:
     for attribute in proto.attribute:
+        name = attribute.name
         if attribute.ref_attr_name:
             continue
-        if attribute.name == "value" and attribute.HasField("t"):
+        if name == "value" and attribute.HasField("t"):
             tensor: TensorProto = attribute.t
             return tensor
-        if attribute.name in ("value_int", "value_ints", "value_float", "value_floats"):
-            return attribute
+        if name in ("value_int", "value_ints", "value_float", "value_floats"):
+            dtype = np.float32 if "float" in name else np.int64
+            return numpy_helper.from_array(np.asarray(helper.get_attribute_value(attribute), dtype))
     return None
 
 
-def _array(found: TensorProto | AttributeProto, folder: Path | None) -> np.ndarray | None:
-    if isinstance(found, AttributeProto):
-        match found.name:
-            case "value_int":
-                return np.array(found.i, np.int64)
-            case "value_ints":
-                return np.array(found.ints, np.int64)
-            case "value_float":
-                return np.array(found.f, np.float32)
-            case _:
-                return np.array(found.floats, np.float32)
-    count = 1
-    for size in found.dims:
-        count *= size
+def _array(found: TensorProto, folder: Path | None) -> np.ndarray | None:
     external = found.data_location == TensorProto.EXTERNAL
-    if count > MAX_CONSTANT or (external and (folder is None or not found.external_data)):
+    lacks_file = external and (folder is None or not found.external_data)
+    if prod(found.dims) > MAX_CONSTANT or lacks_file:
         return None
     try:
         return numpy_helper.to_array(found, str(folder or ""))
@@ -302,11 +285,3 @@ def _operand(context: Context, name: str) -> Array | None:
     if dims is None or len(sizes) < len(dims) or prod(sizes) > MOST_OPEN:
         return None
     return np.full(sizes, None, object)
-
-
-def condition(context: Context, node: Node) -> bool | None:
-    """The condition of an If, where it is known."""
-    found = context.value(node.inputs[0]) if node.inputs else None
-    if found is None or is_open(found) or found.size != 1:
-        return None
-    return bool(found.reshape(-1)[0])

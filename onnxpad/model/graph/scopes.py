@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 from onnx import (
-    AttributeProto,
     FunctionProto,
     GraphProto,
     ModelProto,
@@ -60,10 +59,8 @@ class Scope:
     forgotten: set[str] = field(default_factory=set)
     next_key: int = 0
     dangling: dict[str, Node] = field(default_factory=dict)
-    held: dict[int, TensorProto | AttributeProto | None] = field(default_factory=dict)
-    arrays: dict[int, tuple[TensorProto | AttributeProto, np.ndarray | None]] = field(
-        default_factory=dict
-    )
+    held: dict[int, TensorProto | None] = field(default_factory=dict)
+    arrays: dict[int, tuple[TensorProto, np.ndarray | None]] = field(default_factory=dict)
 
     @property
     def is_function(self) -> bool:

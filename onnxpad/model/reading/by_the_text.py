@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 import onnx
-from onnx import AttributeProto, ModelProto, TensorProto, helper
+from onnx import ModelProto, helper
 
 from onnxpad.errors import either
 from onnxpad.model.graph.context import Context
@@ -64,11 +64,8 @@ def _alone(context: Context, node: Node, opset: int) -> ModelProto | None:
     model.graph.name = "node"
     model.graph.node.append(node.proto)
     for name in dict.fromkeys(filter(None, node.inputs)):
-        tensor, found = context.constant_tensor(name), context.type_of(name)
-        value = tensor
-        if isinstance(tensor, AttributeProto):
-            value = tensor.t if tensor.type == AttributeProto.TENSOR else None
-        if isinstance(value, TensorProto) and value.ByteSize() <= _MOST_BYTES:
+        value, found = context.constant_tensor(name), context.type_of(name)
+        if value is not None and value.ByteSize() <= _MOST_BYTES:
             held = model.graph.initializer.add()
             held.CopyFrom(value)
             held.name = name

@@ -243,6 +243,8 @@ def _may_vanish(context: Context, node: Node) -> bool:
 
 def _others_lead_to_pools(context: Context, name: str, reader: Node) -> bool:
     """Whether others than a reader of a tensor may hand it on to a pool."""
+    if context.scope.uses.get(name, 0) <= 1:
+        return False
     own = reader.op_type != "Conv" and _leads_to_pool(context, reader, name)
     return _count_to_pools(context, name) > own
 

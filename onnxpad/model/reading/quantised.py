@@ -10,7 +10,7 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Document
 from onnxpad.padding.chain import Between, Conversion, Dequantised, PadStep
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
-from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, AttributeValue, Since
+from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Since
 
 
 def is_in_blocks(attributes: dict[str, Value]) -> bool:
@@ -26,16 +26,13 @@ def quantises(document: Document) -> bool:
 
 def conversion_of(context: Context, node: Node) -> Conversion:
     """What it takes to write the node again."""
-    attributes: list[tuple[str, AttributeValue]] = []
-    for name, value in context.attributes(node).items():
-        if isinstance(value, int | float | str):
-            attributes.append((name, value))
+    attributes = context.attributes(node).items()
     return Conversion(
         node.inputs[0],
         context.type_of(node.inputs[0]).dtype,
         node.inputs[1],
         node.input(2),
-        tuple(attributes),
+        tuple((name, value) for name, value in attributes if not isinstance(value, tuple)),
         node.domain,
         node.op_type == "QuantizeLinear",
     )

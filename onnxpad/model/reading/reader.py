@@ -22,7 +22,6 @@ from onnxpad.model.shapes.result_types import (
     branch_types,
     carried_types,
     completed,
-    constant_type,
     is_settled,
     joined,
     loop_types,
@@ -146,7 +145,7 @@ class _Reader:
         if self.document.function(node) is not None:
             return ()
         if value := held_constant(context, node):
-            return (constant_type(value),)
+            return (tensor_type(value),)
         op = operator(node.domain, node.op_type)
         if op is not None:
             return self._padded(context, node, op)

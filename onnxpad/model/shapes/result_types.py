@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 
-from onnx import AttributeProto, GraphProto, TensorProto
+from onnx import GraphProto
 
 from onnxpad.geometry.budgets import LARGEST_SIZE
 from onnxpad.geometry.linear import Linear, added, linear_of, size_of
 from onnxpad.geometry.size import Size, plus, times
-from onnxpad.model.graph.context import Context, tensor_type
+from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import LARGEST, constant_integers
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.open_cells import integers_of
@@ -123,12 +123,13 @@ def carried_types(body: GraphProto, types: Mapping[str, Type]) -> dict[str, Type
 
 def branch_types(bodies: Sequence[Context]) -> list[Type]:
     """Outputs of an If: what both branches agree on."""
-    columns = []
-    for body in bodies:
-        graph = body.scope.proto
-        if isinstance(graph, GraphProto):
-            columns.append([body.type_of(value.name) for value in graph.output])
-    return [_agreed(pair) for pair in zip(*columns, strict=False)]
+    return [_agreed(pair) for pair in zip(*map(_results, bodies), strict=False)]
+
+
+def _results(body: Context) -> list[Type]:
+    graph = body.scope.proto
+    values = graph.output if isinstance(graph, GraphProto) else ()
+    return [body.type_of(value.name) for value in values]
 
 
 def loop_types(context: Context, node: Node, body: Context) -> list[Type]:
@@ -136,17 +137,14 @@ def loop_types(context: Context, node: Node, body: Context) -> list[Type]:
 
     A Loop that takes no turn hands on what came in.
     """
-    graph = body.scope.proto
-    if not isinstance(graph, GraphProto):
-        return []
-    left = [body.type_of(value.name) for value in graph.output[1:]]
+    left = _results(body)[1:]
     states = [context.type_of(name) for name in node.inputs[2:]]
     carried = [_agreed(pair) for pair in zip(states, left, strict=False)]
-    rows = [
+    rows = (
         Type(one.dtype, None if one.dims is None else (None, *one.dims))
         for one in left[len(states) :]
-    ]
-    return carried + rows
+    )
+    return [*carried, *rows]
 
 
 def _agreed(pair: tuple[Type, ...]) -> Type:
@@ -158,54 +156,26 @@ def _agreed(pair: tuple[Type, ...]) -> Type:
     return Type(dtype, tuple(one if one == other else None for one, other in both))
 
 
-def constant_type(value: TensorProto | AttributeProto) -> Type:
-    """Type of a Constant node's output."""
-    if isinstance(value, TensorProto):
-        return tensor_type(value)
-    match value.name:
-        case "value_int":
-            return Type("int64", ())
-        case "value_ints":
-            return Type("int64", (len(value.ints),))
-        case "value_float":
-            return Type("float32", ())
-        case "value_floats":
-            return Type("float32", (len(value.floats),))
-        case _:
-            return UNKNOWN
-
-
-def _first_dims(inputs: Sequence[Type], _: NodeFacts) -> Type:
-    return Type(inputs[0].dtype, inputs[0].dims)
-
-
 def _q_binary(inputs: Sequence[Type], facts: NodeFacts) -> Type:
-    pair = [inputs[0], inputs[3]] if len(inputs) > 3 else [UNKNOWN, UNKNOWN]
-    return Type(inputs[0].dtype, broadcast(pair, facts).dims)
+    return Type(inputs[0].dtype, broadcast([inputs[0], inputs[3]], facts).dims)
 
 
 def _q_global(inputs: Sequence[Type], facts: NodeFacts) -> Type:
-    last = facts.attributes().get("channels_last", 0)
-    dims = inputs[0].dims
-    if dims is None or not isinstance(last, int):
-        return Type(inputs[0].dtype)
+    dtype, dims = inputs[0]
+    if dims is None:
+        return Type(dtype)
     ones: tuple[Size | None, ...] = (1,) * (len(dims) - 2)
-    return Type(inputs[0].dtype, (dims[0], *ones, dims[-1]) if last else dims[:2] + ones)
+    last = facts.attributes().get("channels_last", 0)
+    return Type(dtype, (dims[0], *ones, dims[-1]) if last else dims[:2] + ones)
 
 
 MICROSOFT_RULES: dict[str, ShapeRule] = {
-    "QLinearLeakyRelu": _first_dims,
-    "QLinearSigmoid": _first_dims,
-    "QLinearSoftmax": _first_dims,
-    "QLinearAdd": _q_binary,
-    "QLinearMul": _q_binary,
+    **dict.fromkeys(("QLinearLeakyRelu", "QLinearSigmoid", "QLinearSoftmax"), keep),
+    **dict.fromkeys(("QLinearAdd", "QLinearMul"), _q_binary),
     "QLinearGlobalAveragePool": _q_global,
     "QuantizeLinear": quantize,
     "DequantizeLinear": dequantize,
-    "Gelu": keep,
-    "QuickGelu": keep,
-    "FastGelu": keep,
-    "BiasGelu": keep,
+    **dict.fromkeys(("Gelu", "QuickGelu", "FastGelu", "BiasGelu"), keep),
 }
 
 
@@ -243,10 +213,9 @@ def _padded_axes(context: Context, node: Node, rank: int) -> list[int] | None:
 
 
 def _padded(size: Size | None, begin: Linear | None, end: Linear | None) -> Size | None:
-    if size is None or begin is None or end is None:
-        return None
-    cells = added(begin, end)
-    total = None if cells is None else added(linear_of(size), cells)
+    total = begin
+    for cells in (end, None if size is None else linear_of(size)):
+        total = None if total is None or cells is None else added(total, cells)
     found = None if total is None else size_of(total)
     return None if isinstance(found, int) and not 0 <= found <= LARGEST else found
 
@@ -262,7 +231,7 @@ def is_settled(context: Context, node: Node) -> bool:
     if node.op_type == "Slice":
         bounds = slice_lists(facts)[:2]
         return all(isinstance(n, int) for one in bounds for n in one or (None,))
-    return bool(scales_of(node.op_type, len(node.inputs), facts))
+    return bool(scales_of(len(node.inputs), facts))
 
 
 def joined(context: Context, node: Node, declared: Type, found: Type) -> Type:

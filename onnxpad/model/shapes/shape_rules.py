@@ -15,7 +15,7 @@ import numpy as np
 from onnxpad.geometry.cuts import FAR, cells_of_cut
 from onnxpad.geometry.linear import Linear, added, linear_of, minus, never_below, size_of
 from onnxpad.geometry.size import Size, Symbol, floor_divide, lower_bound, residue, times
-from onnxpad.model.graph.attributes import Value
+from onnxpad.model.graph.attributes import Value, integers
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import any_floats
 from onnxpad.model.graph.nodes import Node
@@ -185,47 +185,30 @@ _EXACT = 2**24
 
 
 def _resize(inputs: Sequence[Type], facts: NodeFacts) -> Type:
-    """Resize-10 has its scales at input 1, later versions at input 2."""
+    """Sizes of Resize and of the older Upsample, where the scales are constant."""
     dtype, dims = inputs[0]
     if dims is None:
         return Type(dtype)
-    unknown = Type(dtype, (None,) * len(dims))
-    scales = scales_of("Resize", len(inputs), facts)
-    attributes = facts.attributes()
-    if not scales or attributes.get("coordinate_transformation_mode") == "tf_crop_and_resize":
-        return unknown
-    axes = attributes.get("axes", tuple(range(len(dims))))
-    if not isinstance(axes, tuple) or len(axes) != len(scales):
-        return unknown
-    return Type(dtype, _scaled(dims, tuple(int(axis) for axis in axes), scales))
-
-
-def _upsample(inputs: Sequence[Type], facts: NodeFacts) -> Type:
-    """Upsample-7 has its scales as an attribute, later ones at input 1."""
-    dtype, dims = inputs[0]
-    if dims is None:
-        return Type(dtype)
-    scales = scales_of("Upsample", len(inputs), facts)
-    if not scales or len(scales) != len(dims):
+    scales, attributes = scales_of(len(inputs), facts), facts.attributes()
+    crops = attributes.get("coordinate_transformation_mode") == "tf_crop_and_resize"
+    axes = integers(attributes, "axes") or tuple(range(len(dims)))
+    if not scales or crops or len(axes) != len(scales):
         return Type(dtype, (None,) * len(dims))
-    return Type(dtype, _scaled(dims, tuple(range(len(dims))), scales))
-
-
-def scales_of(op_type: str, inputs: int, facts: NodeFacts) -> tuple[float, ...] | None:
-    """The scales of a node with this many inputs, where they are constant; () where it has none."""
-    written = facts.attributes().get("scales")
-    if isinstance(written, tuple):
-        return tuple(map(float, written))
-    return facts.floats(2 if op_type == "Resize" and inputs > 2 else 1)
-
-
-def _scaled(
-    dims: tuple[Size | None, ...], axes: tuple[int, ...], scales: Sequence[float]
-) -> tuple[Size | None, ...]:
     sizes = list(dims)
     for axis, scale in zip(axes, scales, strict=True):
         sizes[axis] = scaled_size(sizes[axis], scale)
-    return tuple(sizes)
+    return Type(dtype, tuple(sizes))
+
+
+def scales_of(inputs: int, facts: NodeFacts) -> tuple[float, ...] | None:
+    """The scales of a node with this many inputs, where they are constant; () where it has none.
+
+    Upsample-7 has them as an attribute, later ones and Resize-10 at input 1, Resize-11 at input 2.
+    """
+    written = facts.attributes().get("scales")
+    if isinstance(written, tuple):
+        return tuple(map(float, written))
+    return facts.floats(2 if inputs > 2 else 1)
 
 
 def scaled_size(size: Size | None, scale: float) -> Size | None:
@@ -243,9 +226,6 @@ def scaled_size(size: Size | None, scale: float) -> Size | None:
     if exact.denominator == 1:
         return times(size, exact.numerator)
     return floor_divide(size, exact.denominator) if exact.numerator == 1 else None
-
-
-RESIZE_RULES: dict[str, ShapeRule] = {"Resize": _resize, "Upsample": _upsample}
 
 
 def _slice(inputs: Sequence[Type], facts: NodeFacts) -> Type:
@@ -405,9 +385,10 @@ CUT_RULES: dict[str, ShapeRule] = {
     "Reshape": _reshape,
     "Split": _split,
     "ConstantOfShape": _constant_of_shape,
+    **dict.fromkeys(("Resize", "Upsample"), _resize),
 }
 
-PLAIN_RULES = RULES | CUT_RULES | RESIZE_RULES
+PLAIN_RULES = RULES | CUT_RULES
 """Rules of every operator of ONNX that has one here."""
 
 

@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from onnxpad.errors import counted
-from onnxpad.geometry.cuts import WHOLE, Cut, Mode, cells_before, cells_behind
+from onnxpad.geometry.cuts import WHOLE, Cut, Mode, repeated_cells
 from onnxpad.geometry.size import Size, Symbol, lower_bound, plus, show
 from onnxpad.padding.chain import Chain, Pads, PadStep, PassResult
 from onnxpad.padding.effective_pads import numbers_text, rests_text
@@ -130,8 +130,8 @@ def _joined(chain: Chain, step: PadStep, sizes: Sequence[Size | None]) -> Expans
     data: Operand = composer.cut(Read(0), cut) if any(cut.flat) else Read(0)
     for axis, size in enumerate(sizes):
         cells = size if isinstance(size, int) else None
-        before = cells_before(mode, added.begins[axis], cells, steps=steps)
-        behind = cells_behind(mode, added.ends[axis], cells, steps=steps)
+        before = repeated_cells(mode, added.begins[axis], cells, behind=False, steps=steps)
+        behind = repeated_cells(mode, added.ends[axis], cells, behind=True, steps=steps)
         if before or behind:
             data = _concat(composer, data, axis, before, behind)
     if isinstance(data, Made):

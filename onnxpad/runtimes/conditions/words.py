@@ -20,10 +20,10 @@ from typing import Any, Literal, TypeAlias
 
 from onnxpad.errors import RequestError, nearest
 from onnxpad.padding.chain import AutoPad, Chain, Mark, Pads, PadStep, is_same
-from onnxpad.padding.element_types import mixed_types
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import (
     mirrors_beyond,
+    mixed_types,
     outer_axes,
     pools_padding_alone,
     reaches_kernel,
