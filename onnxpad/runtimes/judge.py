@@ -16,7 +16,7 @@ from onnxpad.padding.forms import mixed_types
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.padding.possible_sizes import at_possible_sizes
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, Row, every
-from onnxpad.runtimes.conditions.words import AGAINST_TEXT, TWO_TYPES, WORDS
+from onnxpad.runtimes.conditions.words import AGAINST_TEXT, WORDS
 from onnxpad.runtimes.targets import Target
 
 _FALLS_BACK = Answer.FALLS_BACK
@@ -88,7 +88,7 @@ class Judgement:
 
 
 def _is_about_types(row: Row) -> bool:
-    return any(condition.text == TWO_TYPES.text for condition in row.when)
+    return any(condition.text == WORDS["two_types"].text for condition in row.when)
 
 
 def judge(target: Target, chain: Chain) -> Judgement:

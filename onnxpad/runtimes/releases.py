@@ -63,8 +63,10 @@ def rows_in(rows: Sequence[Row], releases: Sequence[str]) -> tuple[Row, ...]:
 
 def held(row: Row) -> str:
     """In which of the releases that were run a row was seen to hold; '' for all of them."""
+    if row.since and row.since == row.until:
+        return f"{row.since} only"
     if row.since and row.until:
-        return f"{row.since} only" if row.since == row.until else f"{row.since} up to {row.until}"
+        return f"from {row.since} up to {row.until}"
     return f"since {row.since}" if row.since else f"up to {row.until}" if row.until else ""
 
 

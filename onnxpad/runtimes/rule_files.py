@@ -235,7 +235,7 @@ def _conditions(
     when = tuple(
         facts[term]
         if isinstance(term, str) and term in facts
-        else condition_of([term], settled=settled)
+        else condition_of(term, settled=settled)
         for term in terms_of(rule)
     )
     says, cure = rule.get("says", ""), rule.get("cure", "")

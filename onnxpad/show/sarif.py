@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
@@ -97,7 +98,7 @@ def _rule_of(trap: TrapRule) -> _Rule:
 
 
 def _descriptor(code: str, rule: _Rule) -> dict[str, Any]:
-    short = rule.short if len(rule.short) <= _LONGEST else f"{rule.short[: _LONGEST - 3]}..."
+    short = shorten(rule.short, _LONGEST)
     return {
         "id": code,
         "shortDescription": {"text": short.partition(". ")[0].rstrip(".")},
@@ -113,25 +114,32 @@ def _descriptor(code: str, rule: _Rule) -> dict[str, Any]:
 
 
 def _results(record: Record, *, traps: bool) -> Iterator[dict[str, Any]]:
-    listed = {(one["node"], one["code"]): one for one in record["findings"]}
-    told = ((node, trap) for node in record["nodes"] for trap in node["traps"])
-    for node, trap in told if traps else ():
-        finding = listed.pop((node["node"], trap["code"]), None)  # once for all calls
-        if finding:
-            text = f"{node['op']} '{node['node']}': {trap['sentence']}."
-            yield _result(record, finding, trap["code"], text)
-    for target, verdicts in record["targets"].items():
-        for verdict in verdicts:
-            answer, node = verdict["verdict"], verdict["node"]
-            finding = listed.get((node, f"{target}:{KINDS.get(answer, '')}"))
-            if finding:
-                said = f"{target} {answer} {verdict['op']} '{node}': {verdict['reason']}"
-                way = verdict["rewrite"] and verdict["rewrite"]["passes"]
-                way = f" rewrite --target {asked_as(target)}: {', '.join(way)}." if way else ""
-                result = _result(record, finding, _rule_id(answer), f"{said}.{way}")
-                result["partialFingerprints"]["node/v1"] = f"{target}/{node}/{verdict['op']}"
-                about = {"target": target, "evidence": verdict["evidence"]}
-                yield result | {"properties": about}
+    """A result for each finding about a target, and for each trap where those are asked for."""
+    sentences = {
+        (node["node"], trap["code"]): trap["sentence"]
+        for node in record["nodes"]
+        for trap in node["traps"]
+    }
+    verdicts = {
+        (one["node"], f"{target}:{KINDS.get(one['verdict'], '')}"): (target, one)
+        for target, listed in record["targets"].items()
+        for one in listed
+    }
+    for finding in record["findings"]:
+        node, code = finding["node"], finding["code"]
+        if traps and (node, code) in sentences:
+            text = f"{finding['op']} '{node}': {sentences[node, code]}."
+            yield _result(record, finding, code, text)
+        elif (node, code) in verdicts:
+            target, verdict = verdicts[node, code]
+            answer = verdict["verdict"]
+            text = f"{target} {answer} {verdict['op']} '{node}': {verdict['reason']}."
+            if passes := verdict["rewrite"] and verdict["rewrite"]["passes"]:
+                text += f" rewrite --target {asked_as(target)}: {', '.join(passes)}."
+            result = _result(record, finding, _rule_id(answer), text)
+            result["partialFingerprints"]["node/v1"] = f"{target}/{node}/{verdict['op']}"
+            about = {"target": target, "evidence": verdict["evidence"]}
+            yield result | {"properties": about}
 
 
 def _result(record: Record, finding: Record, rule: str, text: str) -> dict[str, Any]:

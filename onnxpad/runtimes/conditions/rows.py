@@ -102,15 +102,6 @@ class Condition:
         """What a row says, with its cure, where its operators alone say where it holds."""
         return cls(text, lambda _: True, cure=cure)
 
-    def __and__(self, other: Condition) -> Condition:
-        return Condition(
-            f"{self.text} and {other.text}",
-            lambda c: every((self, other), c),
-            cure=self.cure or other.cure,
-            of_opset=self.of_opset or other.of_opset,
-            of_sizes=self.of_sizes or other.of_sizes,
-        )
-
     def __invert__(self) -> Condition:
         def opposite(chain: Chain) -> bool | None:
             found = self.holds(chain)

@@ -12,9 +12,8 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, reduce
+from functools import cache
 from math import isfinite
-from operator import and_
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
@@ -111,11 +110,14 @@ def _condition(word: Word, number: int | None, *, settled: bool) -> Condition:
     return _settled(condition) if settled else condition
 
 
-def condition_of(terms: Sequence[Term], *, settled: bool = True) -> Condition:
-    """All terms together. Raises RequestError for an unknown word or a wrong number."""
-    if not terms:
-        raise RequestError("a condition needs at least one word")
-    return reduce(and_, (_of_term(term, settled=settled) for term in terms))
+def condition_of(term: Term, *, settled: bool = True) -> Condition:
+    """The question of a term. Raises RequestError for an unknown word or a wrong number."""
+    if isinstance(term, str):
+        return word_called(term).condition(settled=settled)
+    first, second = term
+    if isinstance(second, int):
+        return word_called(first).condition(second, settled=settled)
+    return ~word_called(second).condition(settled=settled)
 
 
 def word_called(name: str) -> Word:
@@ -125,15 +127,6 @@ def word_called(name: str) -> Word:
     near = nearest(name.replace("-", "_"), WORDS)
     advice = f"did you mean '{near[0]}'?" if near else "'onnxpad explain conditions' lists them"
     raise RequestError(f"no condition is called '{name}': {advice}")
-
-
-def _of_term(term: Term, *, settled: bool) -> Condition:
-    if isinstance(term, str):
-        return word_called(term).condition(settled=settled)
-    first, second = term
-    if isinstance(second, int):
-        return word_called(first).condition(second, settled=settled)
-    return ~word_called(second).condition(settled=settled)
 
 
 def _settled(condition: Condition) -> Condition:
@@ -249,12 +242,6 @@ def _is_behind_zeros(chain: Chain) -> bool:
     return PadInput.AXES not in step.listed and any(step.pads.flat) and min(step.pads.flat) >= 0
 
 
-TWO_TYPES = Condition(
-    "the data has another element type than the weight, where ONNX has one type for both",
-    lambda c: mixed_types(c) is not None,
-    "the data and the weight have one element type",
-    "store the weight in the element type of the data, or export the model again",
-)
 AGAINST_TEXT = Condition(
     "the ONNX text does not allow a type, a rank, a length or a value of it",
     lambda _: False,
@@ -262,7 +249,6 @@ AGAINST_TEXT = Condition(
     "mend the model where it was made, or export it again",
 )
 """Asked about a node as it is written, not about what is read of it (model/reading/by_the_text)."""
-NEGATIVE_PADS = "a value of `pads` is negative"
 
 
 def _has_negative_pads(chain: Chain) -> bool | None:
@@ -345,7 +331,7 @@ _TESTS: Mapping[str, Test] = {
     "weight_off_middle": w.is_off_middle,
     "scales_listed": lambda c: c.weight.listed,
     "samples_border": lambda c: c.attribute("padding_mode", "zeros") != "zeros",
-    "two_types": TWO_TYPES.holds,
+    "two_types": lambda c: mixed_types(c) is not None,
     "behind_quantised": lambda c: Mark.BEHIND_QUANTISED in c.around.marks,
     "between_conversions": lambda c: c.around.between is not None,
     "feeds_max_pools": lambda c: Mark.FEEDS_MAX_POOLS in c.around.marks,
@@ -392,7 +378,9 @@ _MORE: Mapping[str, Mapping[str, Any]] = {
         "cure": "give the model's inputs fixed sizes",
         "of_sizes": True,
     },
-    "two_types": {"cure": TWO_TYPES.cure},
+    "two_types": {
+        "cure": "store the weight in the element type of the data, or export the model again"
+    },
     "opset_above": {
         "cure": "export the model with opset {} or older",
         "of_opset": True,

@@ -307,31 +307,14 @@ def _writes_zeros(node: Step | Itself) -> bool:
 
 def _of_pad(before: Chain, after: Expansion) -> Expansion | Skip:
     """A Pad node itself: a pool that reads it must not suffer from how it is written."""
-    around, step = before.around, before.pad
-    if (
-        Mark.POOLS_READ_PAD not in around.marks
-        or step is None
-        or is_fusable(step, before, Odds.SURE)
-    ):
+    step, last = before.pad, after.steps[after.results[0].step]
+    if Mark.POOLS_READ_PAD not in before.around.marks or step is None:
         return after
-    # Windows of such pools are wider than what the Pad adds.
-    wide = Mark.FEEDS_MAX_POOLS in around.marks
-    further = around.nearest is not None
-    if wide and around.never_negative and not further:
+    if is_fusable(step, before, Odds.SURE):
         return after
-    last = after.steps[after.results[0].step]
-    if isinstance(last, Step):
-        fused = further and last.op_type == "Identity" and last.inputs == (Read(0),)
+    if isinstance(last, Itself):
+        fused = step.mode == "constant" and number_of(step.fill) in (0, None)
     else:
-        fused = step.mode == "constant" and _value_of(step, last) in (0, None)
+        fused = before.around.nearest is not None and last.op_type == "Identity"
     reason = "the way it is written keeps onnxruntime from fusing it into a pool, wrongly"
     return Skip(reason, _TRY) if fused else after
-
-
-def _value_of(step: PadStep, node: Itself) -> int | float | None:
-    """What a Pad writes as a rewrite leaves the node; None where that is not known."""
-    written = dict(node.sets).get("value", number_of(step.fill))
-    value = dict(node.inputs).get(PadInput.VALUE, Read(PadInput.VALUE))
-    if not isinstance(value, Read):
-        return value.values[0] if isinstance(value, Numbers) else 0
-    return written if isinstance(written, int | float) else None

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
-from onnxpad.errors import OnnxpadError
 from onnxpad.explaining import KINDS, Explanation, entries
-from onnxpad.model.reading.survey import Survey
 from onnxpad.model.small_models import text_lines
-from onnxpad.padding.chain import Chain
 from onnxpad.padding.forms import forms_of
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import Way, ways
-from onnxpad.rewriting.passes import all_passes
-from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.targets import all_targets, find_target
 from onnxpad.show.document import Card, Document, Picture, Section, Table
 from onnxpad.show.explanations import PLURALS, explanation_document
@@ -47,7 +43,7 @@ def index_document(table: Conformance) -> Document:
 
 
 def entry_document(entry: Explanation, table: Conformance) -> Document:
-    """An entry as `explain` prints it, with pictures, and with what works where."""
+    """An entry as `explain` prints it, and what works where."""
     document = explanation_document(entry)
     return replace(document, sections=(*document.sections, *_beside(entry, table)))
 
@@ -66,21 +62,15 @@ def _beside(entry: Explanation, table: Conformance) -> Iterator[Section]:
         headers = ("way of padding", "verdict", "why")
         title = "What it does with each way of padding"
         yield Section("ways", title, lines, Table(headers, rows, "ways of padding"))
+    if entry.kind in ("form", "operator"):
+        about = tuple((way.title,) for way in ways() if _is_about(entry, way))
+        yield Section("ways", "Where it works", table=Table(("way of padding",), about, "ways"))
+
+
+def _is_about(entry: Explanation, way: Way) -> bool:
     if entry.kind == "form":
-        about = [way for way in ways() if any(entry.name in forms_of(one) for one in way.chains)]
-        cards = tuple(_cards([(way.title, way.chain) for way in about[:1]]))
-        yield Section("pictures", "In pictures", cards=lambda: cards, windows=True)
-        yield _ways_section(about)
-    if entry.kind == "operator":
-        yield _ways_section([way for way in ways() if way.operator == entry.name])
-    if entry.kind == "pass":
-        cards = tuple(_cards(_before_and_after(entry.name)))
-        yield Section("pictures", "In pictures", cards=lambda: cards, windows=True)
-
-
-def _ways_section(about: Sequence[Way]) -> Section:
-    rows = tuple((way.title,) for way in about)
-    return Section("ways", "Where it works", table=Table(("way of padding",), rows, "ways"))
+        return any(entry.name in forms_of(chain) for chain in way.chains)
+    return way.operator == entry.name
 
 
 def way_document(way: Way, table: Conformance) -> Document:
@@ -90,9 +80,8 @@ def way_document(way: Way, table: Conformance) -> Document:
     headers = ("runtime", "verdict", "why", "evidence")
     files = tuple((f"{way.name}{end}",) for end in _FILES)
     said = "How far a runtime, here onnxruntime, is from what the ONNX text asks for:"
-    cards = tuple(_cards([(way.title, way.chain)]))
     sections = (
-        Section("picture", "In pictures", cards=lambda: cards, windows=True),
+        Section("pictures", "In pictures", cards=partial(_cards, way), windows=True),
         Section("model", "The model", code="\n".join(text_lines(drafted(way.specimen)[0]))),
         Section("files", "Files", table=Table(("file",), files, "files")),
         Section("program", "A program", (said,), code=_PROGRAM.format(way.name)),
@@ -103,32 +92,10 @@ def way_document(way: Way, table: Conformance) -> Document:
     return Document("way", way.title, headline, sections=sections)
 
 
-def _before_and_after(name: str) -> Iterator[tuple[str, Chain]]:
-    """The first way of padding that a pass changes, before and after it."""
-    rule = all_passes()[name]
-    forms = rule.removes | rule.may_remove
-    for way in ways():
-        if not any(forms & forms_of(chain) for chain in way.chains):
-            continue
-        try:
-            done = rewrite(drafted(way.specimen)[0], passes=name)
-        except OnnxpadError:
-            continue
-        if done.changes:
-            yield f"before: {way.title}", way.chain
-            chains = [site.chain for site in Survey(done.model).sites_now()]
-            same = [chain for chain in chains if chain.op.title == way.operator]
-            for number, chain in enumerate(same or chains, 1):
-                yield f"after: {chain.op.title} ({number})", chain
-            return
-
-
-def _cards(chains: Sequence[tuple[str, Chain]] | Iterator[tuple[str, Chain]]) -> Iterator[Card]:
-    for number, (title, chain) in enumerate(chains, 1):
-        drawing = drawing_of(chain)
-        if svg := window_figure(drawing, title=title):
-            pictures = (Picture(svg),)
-            yield Card(f"picture-{number}", title, sentence(drawing), pictures, legend(drawing))
+def _cards(way: Way) -> Iterator[Card]:
+    drawing = drawing_of(way.chain)
+    if svg := window_figure(drawing, title=way.title):
+        yield Card("picture", way.title, sentence(drawing), (Picture(svg),), legend(drawing))
 
 
 def _label(entry: Explanation) -> str:
@@ -163,6 +130,6 @@ def searched(table: Conformance) -> list[tuple[str, ...]]:
         address, cells = address_of("way", way.title), table.of_way(way, newest=True)
         found.append((way.title, "way of padding", address, counted_words(cells), ""))
         for cell in cells:
-            title = f"{cell.target}: {way.title}"
-            found.append((title, cell.word, address, cell.reason, ""))
+            title, also = f"{cell.target}: {way.title}", " ".join(find_target(cell.target).also)
+            found.append((title, cell.word, address, cell.reason, also))
     return found

@@ -14,7 +14,10 @@ from tests.runtimes.live.environments import Unavailable
 from tests.runtimes.live.running import Case, outcomes
 
 SMALL = ("onnxruntime", "opencv-classic", "ncnn")
-QUICK = ("onnxruntime", "onnxruntime-web", "openvino", "opencv", "opencv-classic", "mnn", "ncnn")
+QUICK = (
+    *("onnxruntime", "onnxruntime-web", "openvino", "opencv", "opencv-classic", "mnn", "ncnn"),
+    *("webgpu", "webgpu-jsep"),
+)
 
 
 @pytest.mark.parametrize(

@@ -157,7 +157,7 @@ def test_without_the_extra_it_says_what_to_install(
     ("line", "said"),
     [
         (("inspect", "m.onnx", "--html", "m.onnx"), "is an input"),
-        (("inspect", "m.onnx", "--html", "w.bin"), "is no page of HTML"),
+        (("inspect", "m.onnx", "--html", "w.bin"), "a file of another kind"),
         (("inspect", "m.onnx", "--html", "-"), "needs the name of a file"),
         (("inspect", ".", "--html", "a.html"), "--html is about one model"),
         (("inspect", "m.onnx", "--html", "m.onnx/a.html"), "Not a directory"),

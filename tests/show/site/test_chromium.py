@@ -16,43 +16,6 @@ from tests.show.pages.test_chromium import CHROMIUM, browse
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no chromium")
 PAGES = ("index.html", "works/MaxPool.html", "target/ncnn.html", "convention/tensorflow.html")
-ASKED = """
-const field = document.getElementById("find");
-document.title = JSON.stringify(QUESTIONS.map((text) => {
-  field.value = text; field.dispatchEvent(new Event("input"));
-  return [...document.querySelectorAll("#found a")].slice(0, 3).map((one) => one.textContent);
-}));
-"""
-QUESTIONS = {
-    "TensorFlow Lite dilated average pool": "tflite: AveragePool, dilations and symmetric pads",
-    "does ncnn take asymmetric pools?": "ncnn: MaxPool, asymmetric pads, more at the end",
-    "OpenVINO ConvTranspose output_padding": "openvino: ConvTranspose, output_padding",
-    "WebGPU ceil_mode max pool": "webgpu: MaxPool, ceil_mode",
-    "tflite reflect pad": "tflite: Pad mode reflect",
-    "coreml group conv transpose": "coreml: ConvTranspose, groups, symmetric pads",
-    "why is my model wrong on OpenCV?": "opencv",
-    "TensorRT grouped deconvolution": "tensorrt: ConvTranspose, groups, symmetric pads",
-    "LiteRT depthwise asymmetric padding": (
-        "tflite: Conv, depthwise, asymmetric pads, more at the end"
-    ),
-    "ORT auto_pad SAME_LOWER": "onnxruntime: Conv, auto_pad SAME_LOWER with stride 2",
-    "onnx runtime web circular padding": "onnxruntime-web: Pad mode wrap",
-    "trt ceil mode avgpool": "tensorrt: AveragePool, ceil_mode",
-    "which runtimes support reflect padding": "Pad mode reflect",
-    "open vino 3d convolution same": "openvino: Conv, 3-D, auto_pad SAME_UPPER",
-    "does tvm refuse negative pads": "tvm",
-    "replicate padding in Core ML": "coreml: Pad mode edge",
-    "what does tinygrad get wrong": "tinygrad",
-    "MaxPool2d dilation iree": "iree: MaxPool, dilations and symmetric pads",
-    "how does TensorFlow pad": "tensorflow",
-    "opencv 4 same padding": "opencv-classic: Conv, auto_pad SAME_UPPER",
-    "rockchip maxpool asymmetric": "rknn: MaxPool, asymmetric pads, more at the end",
-    "qualcomm pad reflect": "qnn: Pad mode reflect",
-    "does the ONNX Pad operator support wrap": "Pad mode wrap",
-    "install cuda": "installation",
-    "explicit-pads": "explicit-pads",
-}
-"""What people ask, and the first answer."""
 WIDE = """
 const most = document.documentElement.clientWidth;
 const all = [...document.querySelectorAll("body *")];
@@ -93,10 +56,3 @@ def test_the_console_is_silent_and_nothing_is_fetched(site: Path, tmp_path: Path
 @pytest.mark.parametrize("page", PAGES)
 def test_nothing_sticks_out(page: str, width: int, site: Path, tmp_path: Path) -> None:
     assert said_by(site / page, WIDE, tmp_path, f"--window-size={width},900") == []
-
-
-def test_plain_questions_are_answered(site: Path, tmp_path: Path) -> None:
-    script = ASKED.replace("QUESTIONS", json.dumps([*QUESTIONS]))
-    found = said_by(site / "index.html", script, tmp_path)
-    firsts = {text: titles[0] for text, titles in zip(QUESTIONS, found, strict=True)}
-    assert firsts == QUESTIONS

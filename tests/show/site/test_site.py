@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 from collections import Counter
 from html import unescape
 from html.parser import HTMLParser
@@ -163,3 +165,36 @@ def test_the_program_beside_the_files_works(
         (program,) = re.findall(r'aria-label="A program">(.*?)</pre>', text, re.DOTALL)
         exec(unescape(program), {})  # noqa: S102 - the page's own
     assert capsys.readouterr().out.count(" 0.0\n") == 2
+
+
+QUESTIONS = {
+    "TensorFlow Lite dilated average pool": "tflite: AveragePool, dilations and symmetric pads",
+    "WebGPU ceil_mode max pool": "webgpu: MaxPool, ceil_mode",
+    "coreml group conv transpose": "coreml: ConvTranspose, groups, symmetric pads",
+    "TensorRT grouped deconvolution": "tensorrt: ConvTranspose, groups, symmetric pads",
+    "LiteRT depthwise asymmetric padding": (
+        "tflite: Conv, depthwise, asymmetric pads, more at the end"
+    ),
+    "which runtimes support reflect padding": "Pad mode reflect",
+    "open vino 3d convolution same": "openvino: Conv, 3-D, auto_pad SAME_UPPER",
+    "replicate padding in Core ML": "coreml: Pad mode edge",
+    "MaxPool2d dilation iree": "iree: MaxPool, dilations and symmetric pads",
+    "install cuda": "installation",
+    "explicit-pads": "explicit-pads",
+}
+"""What people ask, and the first answer."""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="there is no node")
+def test_plain_questions_are_answered(files: dict[str, bytes], tmp_path: Path) -> None:
+    script = files["site.js"].decode()
+    finding = script[script.index("/* Entries with the most words") :].partition("\n(() => {")[0]
+    asked = f"{json.dumps([*QUESTIONS])}.map((text) => window.onnxpadIndex[find(text)[0]][0])"
+    (tmp_path / "asked.js").write_text(
+        f"const window = {{}};\n{files['search.js'].decode()}{finding}\n"
+        "const find = window.onnxpadFinding(window.onnxpadIndex);\n"
+        f"console.log(JSON.stringify({asked}));\n"
+    )
+    line = ["node", str(tmp_path / "asked.js")]
+    printed = subprocess.run(line, capture_output=True, text=True, check=True).stdout
+    assert dict(zip(QUESTIONS, json.loads(printed), strict=True)) == QUESTIONS

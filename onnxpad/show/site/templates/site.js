@@ -1,20 +1,32 @@
-/* Entries that have every word of a question, those that have it in their title first. */
+/* Entries with the most words of a question, those first that have them in their title. */
 window.onnxpadFinding = (entries) => {
-  const LITTLE = new Set(`a about an and are can does do for has how i in is it me model my of on or the to what when
-    where which why with`.split(/\s+/));
+  const LITTLE = new Set(`a about an and any are can compute could do does for from get give goes got handle has have how i
+    in into is it its make me model my network no not of on onnx operator or runtime runtimes should so some support take
+    that the their there this to use us want was we what when where which while who why will with work would`.split(/\s+/));
+  const MEANT = { deconv: "convtranspose", deconvolution: "convtranspose", circular: "wrap", periodic: "wrap",
+    replicate: "edge", mirror: "reflect", avg: "average", avgpool: "averagepool", uneven: "asymmetric",
+    unsupported: "refused", convolution: "conv", grouped: "groups" };
   const plain = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, "");
-  const known = entries.map(([title, kind, , said, more]) =>
-    [plain(title), plain(`${title} ${kind}`), plain(`${said} ${more}`)]);
+  /* pools, pooling and pooled are a pool; dilated and dilations are one as well. */
+  const stem = (word) => {
+    const bare = word.replace(/(2d)$/, "").replace(/(ings?|ed|ions?|s|e)$/, "").replace(/([dgnpt])\1$/, "$1");
+    return bare.length > 2 ? bare : word;
+  };
+  const known = entries.map(([title, kind, , said, more]) => [plain(title), plain(`${kind} ${said}`), plain(more)]);
 
   return (text) => {
-    const words = text.toLowerCase().split(/[\s,?]+/).filter((word) => word && !LITTLE.has(word))
-      .map((word) => plain(word).replace(/(.{3,})s$/, "$1")).filter(Boolean);
+    const words = text.toLowerCase().split(/[\s,?]+/).map((word) => MEANT[word] || word)
+      .filter((word) => plain(word) && !LITTLE.has(word)).map((word) => stem(plain(word)));
+    const pairs = words.slice(1).map((word, place) => words[place] + word);
     const scores = known.map(([title, head, more]) => {
-      const found = words.map((word) => (head.includes(word) ? 2 : more.includes(word) ? 1 : 0));
-      const sum = found.reduce((one, other) => one + other, 0);
-      return found.includes(0) || !sum ? 0 : sum + (words.join("") === title ? 9 : 0) - title.length / 1000;
+      let score = words.join("") === stem(title) ? 9 : 0;
+      for (const word of [...words, ...pairs]) {
+        score += title.startsWith(word) ? 3.2 : title.includes(word) ? 3 : head.includes(word) ? 1.5 : more.includes(word) ? 1 : 0;
+      }
+      return score && score - title.length / 100;
     });
-    return [...scores.keys()].filter((number) => scores[number] > 0)
+    const enough = 0.6 * Math.max(0, ...scores);
+    return [...scores.keys()].filter((number) => scores[number] > enough)
       .sort((one, other) => scores[other] - scores[one] || one - other);
   };
 };
