@@ -27,6 +27,8 @@ BY_TARGET = [
     *((name, "onnxruntime") for name in ("len_ct_os4", "len_pad_2d", "len_pad_int32")),
     ("len_pad_f16value", "onnxruntime"),
     *(("root21873", "sofie"), ("ct_output_shape", "tract"), ("pad_value_vector", "tract")),
+    *(("o2t444", "tflite-int8"), ("espnn31", "tflite-int8"), ("jax2onnx202", "hls4ml")),
+    *(("o2t251", "esp-ppq"), ("ct_output_shape", "esp-ppq")),
 ]
 """What is written for the target, or already fits it."""
 WITHOUT_RESULT = ("reflect", "ort16401", "conv_neg", "len_ct", "len_pad_i", "len_pad_f")
