@@ -27,6 +27,8 @@ BY_TARGET = [
     *((name, "onnxruntime") for name in ("len_ct_os4", "len_pad_2d", "len_pad_int32")),
     ("len_pad_f16value", "onnxruntime"),
     *(("root21873", "sofie"), ("ct_output_shape", "tract"), ("pad_value_vector", "tract")),
+    *(("o2t444", "tflite-int8"), ("espnn31", "tflite-int8"), ("jax2onnx202", "hls4ml")),
+    *(("o2t251", "esp-ppq"), ("ct_output_shape", "esp-ppq")),
 ]
 """What is written for the target, or already fits it."""
 WITHOUT_RESULT = ("reflect", "ort16401", "conv_neg", "len_ct", "len_pad_i", "len_pad_f")
@@ -52,7 +54,7 @@ NAMED = [
     ("onnx7721", "pads", "--pass declared-shapes", "trap: declared-shape"),
     ("ort14422_qdq", "pads", "--pass quantised-pad", "pad-of-floats"),
     ("conv_neg", "negative", "", "trap: negative-pads"),
-    ("burn405_ts", "dynamic", "--pass static-pads --dim 'L=640'", "Pad '/Pad' and 1 more"),
+    ("burn405_ts", "dynamic", "--dim 'L=640'", "they are computed from the size of axis 2"),
 ]
 """A form that inspect names, the command that it prints, and words of its report."""
 REFUSED = [

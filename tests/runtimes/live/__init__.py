@@ -42,7 +42,7 @@ _FILES = {
 _NAMES = (
     *("onnxruntime", "onnxruntime-openvino", "onnxruntime-web", "webgpu", "webgpu-jsep"),
     *("openvino", "opencv", "opencv-classic", "ncnn", "mnn", "tvm", "tinygrad", "iree", "tflite"),
-    *("onnx2torch", "jaxonnxruntime", "onnx2keras", "tract"),
+    *("onnx2torch", "jaxonnxruntime", "onnx2keras", "tract", "esp-ppq"),
 )
 RUNTIMES = {name: Runtime(name, _FILES.get(name, f"{name}.txt")) for name in _NAMES}
 """The newest release of each."""
