@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from onnxpad.validation.distances import Distance
     from onnxpad.validation.report import FirstDifference, OutputRow
 
+_SEEN = 0.01
+"""Of the largest difference: what is less may be rounding, and is not drawn."""
+
 
 def maps_section(
     rows: Iterable[OutputRow | Distance], first: FirstDifference | None = None
@@ -29,29 +32,27 @@ def maps_section(
     def cards() -> Iterator[Card]:
         for number, (difference, names) in enumerate(maps.items()):
             if difference is not None:
-                title = "; ".join(names)
-                picture = Picture(heatmap(difference, title))
-                yield Card(f"difference-{number}", title, f"{_sentence(difference)}.", (picture,))
+                yield _card(f"difference-{number}", "; ".join(names), difference)
 
     return Section("differences", "Where outputs differ", cards=cards, on_page_alone=True)
 
 
-def heatmap(difference: DifferenceMap, name: str) -> str:
-    """The largest difference at each place, as SVG; infinite ones are drawn like the largest."""
+def _card(anchor: str, title: str, difference: DifferenceMap) -> Card:
+    """The largest difference at each place; infinite ones are drawn like the largest of others."""
     values = [value for row in difference.cells for value in row]
     largest = max(filter(isfinite, values), default=0.0) or 1.0
-    return rendered(
+    many = sum(value > _SEEN * largest for value in values)
+    text = (
+        f"The largest difference is {max(values):.3g}; {many} of {counted(len(values), 'part')} "
+        f"differ by more than {_SEEN:.0%} of the scale."
+    )
+    svg = rendered(
         "heatmap.svg",
-        title=f"{name}: {_sentence(difference)}",
+        title=f"{title}: {text}",
         rows=difference.rows,
         columns=difference.columns,
         shares=[[min(value / largest, 1.0) for value in row] for row in difference.cells],
+        seen=_SEEN,
         largest=largest,
     )
-
-
-def _sentence(difference: DifferenceMap) -> str:
-    values = [value for row in difference.cells for value in row]
-    count = sum(value > 0 for value in values)
-    parts = counted(len(values), "part")
-    return f"The largest difference is {max(values):.3g}; {count} of {parts} differ"
+    return Card(anchor, title, text, (Picture(svg),))

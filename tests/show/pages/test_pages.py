@@ -91,7 +91,7 @@ def test_outputs_that_differ_have_heatmaps(tmp_path: Path) -> None:
     text, found = page(1, "validate", *files, "--html", tmp_path / "a.html")
     assert "Where outputs differ" in found.said
     first = text.partition("the first difference: Pad ")[2].partition("</svg>")[0]
-    assert "15 of 35 parts differ" in first
+    assert "15 of 35 parts differ by more than 1% of the scale" in first
     assert first.count('class="heat"') == 15 + 4  # of the map, and of its legend
     _, alike = page(0, "validate", files[0], files[0], "--html", tmp_path / "b.html")
     assert "Where outputs differ" not in alike.said
