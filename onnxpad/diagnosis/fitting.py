@@ -13,7 +13,7 @@ from onnxpad.diagnosis.fills import ENOUGH_PLACES, fill_of, is_usual
 from onnxpad.diagnosis.guesses import Choice
 from onnxpad.diagnosis.options import in_numbers, padded_cells, suspects
 from onnxpad.diagnosis.plan import Rival, Settled, mended, plans, rivals, settled
-from onnxpad.diagnosis.preparations import preparations
+from onnxpad.diagnosis.preparations import Sides, cropped, outer_padding, preparations
 from onnxpad.diagnosis.runner import Feeds, Runner, needed_nodes
 from onnxpad.diagnosis.score import (
     Comparison,
@@ -25,7 +25,7 @@ from onnxpad.diagnosis.score import (
     scored,
     size_of,
 )
-from onnxpad.diagnosis.search import EVERYTHING, Extent, Search, changed
+from onnxpad.diagnosis.search import EVERYTHING, SINGLE, Extent, Search, changed
 from onnxpad.errors import RequestError, headline
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.reading.survey import Survey
@@ -267,16 +267,26 @@ class Fitting:
         return goals
 
     def _prepared_inputs(self) -> Sequence[Extent]:
-        """What to explore once preparations of the inputs were tried, for a part of the time.
+        """What to explore once other inputs were tried, for a part of the time.
 
-        Each is tried with the padding as it is and with the likeliest guesses, but not where cells
-        agree already, which other inputs would not give.
+        Padding in front of the model is tried first, with the padding as it is; where it gives the
+        reference, only one edit of a node comes before it. Preparations are tried with the
+        likeliest guesses too, but not where cells agree already, which other inputs would not give.
         """
         search, own = self._search, self.samples
         if search is None:
             return ()
         now, known = time.monotonic(), len(self.bench.warnings)
         until = now + _PART_FOR_INPUTS * (self.deadline - now)
+        for said, sides, change in outer_padding(own[0]):
+            if time.monotonic() < until and not self._cause:
+                self.bench.progress(f"with {said}")
+                self.runner.feed([change(feeds) for feeds in own])
+                if all(self._is_given_by(sides, own, one) for one in search.references):
+                    self._cause = f"with {said}"
+        self.runner.feed(own)
+        if self._cause:
+            return SINGLE
         is_open = search.tried[search.best].unlike >= 1
         for said, change in preparations(own[0]) if is_open else ():
             if time.monotonic() < until:
@@ -288,6 +298,13 @@ class Fitting:
         self.samples = own
         self.runner.feed(own)
         return EVERYTHING
+
+    def _is_given_by(self, sides: Sides, samples: Sequence[Feeds], wanted: Reference) -> bool:
+        """Whether the model gives a reference where the image of its sample is padded so."""
+        made = self.runner.tensor(wanted.name, self.present, wanted.sample)
+        sizes = next(one.shape[2:] for one in samples[wanted.sample].values() if one.ndim > 2)
+        part = None if made is None else cropped(made, wanted.value.shape, sizes, sides)
+        return part is not None and bool((np.abs(part - wanted.value) <= wanted.tolerance).all())
 
     def _prepared(self, search: Search, said: str, samples: Sequence[Feeds]) -> Solution | str:
         """What gives the reference with other samples: padding besides, or these alone; else ''."""

@@ -1,8 +1,8 @@
-"""Inputs prepared otherwise, in the ways of images: they may give a reference, not padding."""
+"""Inputs prepared otherwise, or padded in front of the model: they may give a reference."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -11,6 +11,8 @@ import numpy as np
 from onnxpad.diagnosis.runner import Array, Feeds
 
 Change: TypeAlias = Callable[[Array], Array]
+Sides: TypeAlias = Sequence[tuple[int, int]]
+"""Cells at the begin and at the end of each spatial axis."""
 _COLOURS, _SMALLEST = 3, 8
 # Mean and deviation of ImageNet in red, green and blue, as torchvision and timm take them off
 # (https://docs.pytorch.org/vision/stable/models.html), and the mean that Caffe takes off
@@ -73,3 +75,50 @@ def _reversed(x: Array) -> Array:
 
 def _after_reversal(change: Change, x: Array) -> Array:
     return change(x[:, ::-1])
+
+
+# Applications pad an image on all sides before they cut it into tiles, or behind it to a multiple.
+_AROUND, _MULTIPLES = (16, 10, 32, 8, 64, 4), (8, 16, 32, 64)
+_MODES = ("reflect", "edge", "constant", "wrap")
+
+
+def outer_padding(feeds: Feeds) -> Iterator[tuple[str, Sides, Callable[[Feeds], Feeds]]]:
+    """The only image padded in front of the model: what is said of it, its sides, the change."""
+    images = [(name, value.shape) for name, value in feeds.items() if value.ndim > 2]
+    if len(images) != 1:
+        return
+    name, shape = images[0]
+    sizes = shape[2:]
+    places = {
+        f"on each side {count}": tuple((count, count) for _ in sizes) for count in _AROUND
+    } | {
+        f"at the end up to a multiple of {multiple}": tuple((0, -size % multiple) for size in sizes)
+        for multiple in reversed(_MULTIPLES)
+    }
+    for where, sides in places.items():
+        widest = max(map(max, sides))
+        for mode in _MODES if widest else ():
+            if widest < min(sizes) or mode in ("edge", "constant"):
+                cells = "zeros" if mode == "constant" else f"cells by mode {mode}"
+                said = f"'{name}' padded in front of the model, {where} {cells}"
+                change: Change = partial(np.pad, pad_width=[(0, 0)] * 2 + [*sides], mode=mode)
+                yield f"{said}, and its outputs cropped", sides, partial(_prepared, name, change)
+
+
+def cropped(made: Array, shape: Sequence[int], sizes: Sequence[int], sides: Sides) -> Array | None:
+    """What an output comes to without the cells that `sides` brought, if it has `shape` then.
+
+    sizes: those of the image before it was padded. None where sizes do not say which cells go.
+    """
+    if made.ndim != len(shape) or made.ndim != len(sizes) + 2:
+        return None
+    cut = [slice(None), slice(None)]
+    for (begin, end), size, whole, part in zip(
+        sides, sizes, made.shape[2:], shape[2:], strict=True
+    ):
+        padded = size + begin + end
+        if whole * size != part * padded or begin * whole % padded:
+            return None
+        first = begin * whole // padded
+        cut.append(slice(first, first + part))
+    return made[tuple(cut)]

@@ -37,6 +37,7 @@ class Extent(NamedTuple):
     roots: bool = False
 
 
+SINGLE = (Extent(1, edits=True),)
 EVERYTHING = (
     Extent(6),
     Extent(3, edits=True),

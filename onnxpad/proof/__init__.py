@@ -3,10 +3,9 @@
 `graphs` reads both models, `classes` gives equal tensors one number, `cuts` finds where a change
 begins and ends, `equalities` goes from change to change. `regions` compares one change at one
 size: `evaluation` runs the rules in `operators` over a `domain`, the `formal` one over a `field`,
-`floats` for numbers, or shapes alone. `sizes` says at which sizes that is enough, by what `axes`
-and `paces` follow (`inner_sizes` and `channels` make it less). `counterexamples` looks for numbers
-that differ, `reads` for what each side reads. `alone` computes one operator. The room imports
-nothing of onnxpad.
+`floats` for numbers, or shapes alone; `sized` numbers tell how they grow with open sizes. `sizes`
+says at which sizes that is enough (`inner_sizes` and `channels` make it less). `counterexamples`
+looks for numbers that differ. `alone` computes one operator. The room imports nothing of onnxpad.
 """
 
 from onnxpad.proof.clock import Clock

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.proof.call import RULES, Budget, Notes, Value
+from onnxpad.proof.call import RULES, Budget, Value
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.evaluation import Evaluation
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.graphs import Node
+from onnxpad.proof.sized import Notes
 
 Array = NDArray[Any]
 _PRODUCTS, _AT_ONCE = 1 << 34, 1 << 26

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -12,7 +13,6 @@ from numpy.typing import NDArray
 from onnxpad.proof.call import Value
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.evaluation import Fork
-from onnxpad.proof.reads import cells_read
 from onnxpad.proof.regions import (
     Cut,
     Mismatch,
@@ -30,7 +30,7 @@ _SIGNS = ("both", "negative", "positive")
 _MAGNITUDES = (1.0, 8.0, 0.01, 3000.0, 0.0, 1e6)
 _AT_ENDS, _BESIDE = 3000.0, 0.2
 """Whole numbers of this magnitude are the least and the largest, but for a few beside them."""
-_FEW = 16
+_FEW, _MOST_SLICES, _FAR = 16, 96, 1000.0
 _ROUNDS, _SMALL = 8, 1 << 12
 """Small inputs are drawn so often: where results are rounded, few of them show a difference."""
 _SHAKES, _SAFE = 2, 64.0
@@ -78,61 +78,40 @@ def confirm(
 
     Without `ties` no whole numbers are tried: an ArgMax may choose among equal ones.
     """
-    random = np.random.default_rng(int.from_bytes(shop.source(16), "little"))
     cells = sum(math.prod(cut.shape(mismatch.sizes)) for cut in region.cuts)
     if cells > shop.budget.cells:  # more than any evaluation may compute from them
         return None
     kinds = list(product(_MAGNITUDES if ties else _GENERIC, _SIGNS))
     kinds *= _ROUNDS if cells < _SMALL else 1
-    rows, limits = _rows(region), _constants(region)
-    defaults = {name: one.numbers() for name, one in region.graphs[0].defaults.items()}
-    for (magnitude, sign), kept in product(kinds, (defaults, {}) if defaults else ({},)):
-        inputs = {
-            cut.key: _value(
-                cut, kept, mismatch.sizes, random, (magnitude, sign), (rows.get(cut.key), limits)
-            )
-            for cut in region.cuts
-        }
-        turns = _conditions(region, inputs)
-        for turn in turns:
-            try:
-                made = in_numbers(region, mismatch.sizes, turn, shop)
-            except (Undecided, Fork):
-                if mismatch.cell is None:
-                    continue
-                return None
-            if isinstance(made[0], NoResult) and len(turns) == 1:
-                return None
-            found = _difference(region, made)
-            if isinstance(found, OutputCell):
-                errors = _errors(region, mismatch.sizes, turn, made, shop)
-                found = _difference(region, made, errors)
-            if found:
-                return _shown(region, mismatch, turn, found, shop)
+    draws = _Draws(region, np.random.default_rng(int.from_bytes(shop.source(16), "little")))
+    for kind, with_defaults in product(kinds, (True, False) if draws.defaults else (False,)):
+        inputs = draws.inputs(mismatch.sizes, kind, with_defaults=with_defaults)
+        try:
+            made = in_numbers(region, mismatch.sizes, inputs, shop)
+            shown = _difference(region, made)
+            if isinstance(shown, OutputCell):
+                shown = _difference(region, made, _errors(region, mismatch.sizes, inputs, shop))
+        except (Undecided, Fork):
+            if mismatch.cell is None:
+                continue
+            return None
+        if shown:
+            return _shown(region, mismatch.sizes, inputs, shown, shop)
     return None
 
 
 def _errors(
-    region: Region,
-    sizes: Sizes,
-    inputs: Mapping[Any, Array],
-    made: Outcomes,
-    shop: Workshop,
+    region: Region, sizes: Sizes, inputs: Mapping[Any, Array], shop: Workshop
 ) -> list[Array]:
     """How far float64 may be off in each cell of the results of both sides together."""
-    random = np.random.default_rng(len(inputs))
-    sides = [one for one in made if not isinstance(one, NoResult)]
-    found = [np.zeros(one.shape) for one in sides[0]]
+    random, found = np.random.default_rng(len(inputs)), list[Array]()
+    plain = in_numbers(region, sizes, inputs, shop)
     for _ in range(_SHAKES):
-        try:
-            moved = in_numbers(region, sizes, inputs, shop, random)
-        except (Undecided, Fork):
-            return [one + np.inf for one in found]
-        for side, other in zip(sides, moved, strict=True):
-            if isinstance(other, NoResult):
-                return [one + np.inf for one in found]
-            pairs = zip(found, side, other, strict=True)
-            found = [error + _movement(one, two) for error, one, two in pairs]
+        for side, other in zip(plain, in_numbers(region, sizes, inputs, shop, random), strict=True):
+            if isinstance(side, NoResult) or isinstance(other, NoResult):
+                raise Undecided("no result beside numbers that have one")
+            errors = [_movement(one, two) for one, two in zip(side, other, strict=True)]
+            found = [a + b for a, b in zip(found, errors, strict=True)] if found else errors
     return [_SAFE * one for one in found]
 
 
@@ -146,31 +125,42 @@ def _movement(one: Value, other: Value) -> Array:
     return np.where(np.isnan(by), np.inf, by)
 
 
-def _value(
-    cut: Cut,
-    defaults: Mapping[str, Array],
-    sizes: Sizes,
-    random: np.random.Generator,
-    kind: tuple[float, str],
-    known: tuple[Array | None, Array],
-) -> Array:
-    """What an input is taken to be: numbers that were chosen for it, its default, or drawn ones."""
-    if cut.numbers is not None:
-        return cut.numbers
-    default = defaults.get(cut.names[0][0])
-    rows, limits = known
-    if default is not None:
-        return default
-    if rows is not None:
-        return np.resize(random.permutation(rows), cut.shape(sizes)).astype(cut.dtype)
-    shape, (magnitude, _) = cut.shape(sizes), kind
-    if cut.dtype.kind in "biu":
-        return drawn(random, kind if magnitude else (8.0, kind[1]), shape, cut.dtype)
-    values = drawn(random, kind, shape, cut.dtype)
-    if not magnitude:
-        values = random.choice(limits, shape) + random.choice(_BESIDE_LIMITS, shape)
-    most = 3e4 if cut.dtype.itemsize == 2 else np.inf
-    return np.clip(values, -most, most).astype(cut.dtype).astype(np.float64)
+class _Draws:
+    """Inputs of a region: numbers that were chosen for them, their defaults, or drawn ones."""
+
+    def __init__(self, region: Region, random: np.random.Generator) -> None:
+        self._cuts, self._random = region.cuts, random
+        self._rows, self._limits = _rows(region), _constants(region)
+        self.defaults = {name: one.numbers() for name, one in region.graphs[0].defaults.items()}
+
+    def inputs(
+        self, sizes: Sizes, kind: tuple[float, str], *, with_defaults: bool
+    ) -> dict[Any, Array]:
+        """Of a magnitude and sign, by key of the cut."""
+        given = self.defaults if with_defaults else {}
+        return {
+            cut.key: self._input(cut, sizes, kind, given.get(cut.names[0][0])) for cut in self._cuts
+        }
+
+    def _input(
+        self, cut: Cut, sizes: Sizes, kind: tuple[float, str], default: Array | None
+    ) -> Array:
+        rows = self._rows.get(cut.key)
+        if cut.numbers is not None:
+            return cut.numbers
+        if default is not None:
+            return default
+        shape, (magnitude, sign) = cut.shape(sizes), kind
+        if rows is not None:
+            return np.resize(self._random.permutation(rows), shape).astype(cut.dtype)
+        if cut.dtype.kind in "biu":
+            return drawn(self._random, (magnitude or 8.0, sign), shape, cut.dtype)
+        values = drawn(self._random, kind, shape, cut.dtype)
+        if not magnitude:
+            beside = self._random.choice(_BESIDE_LIMITS, shape)
+            values = self._random.choice(self._limits, shape) + beside
+        most = 3e4 if cut.dtype.itemsize == 2 else np.inf
+        return np.clip(values, -most, most).astype(cut.dtype).astype(np.float64)
 
 
 def _constants(region: Region) -> Array:
@@ -202,24 +192,12 @@ def _rows(region: Region) -> dict[Any, Array]:
             for cut in (one for one in region.cuts if name in one.names[side]):
                 numbers, axis = graph.constants[node.inputs[0]], node.attributes.get("axis", 0)
                 rows = np.moveaxis(numbers.numbers(), int(axis), 0)
-                tables.setdefault(cut.key, []).append(rows)
-    return {key: _differing(found) for key, found in tables.items()}
-
-
-def _differing(tables: Sequence[Array]) -> Array:
-    first = tables[0].reshape(len(tables[0]), -1)
-    others = [one.reshape(first.shape) for one in tables if one.shape == tables[0].shape]
-    apart = np.any([(first != one).any(axis=1) for one in others], axis=0)
-    return np.flatnonzero(apart) if apart.any() else np.arange(min(map(len, tables)))
-
-
-def _conditions(region: Region, inputs: Mapping[Any, Array]) -> list[dict[Any, Array]]:
-    """The inputs, with every condition among them true and false."""
-    found = [dict(inputs)]
-    for cut in region.cuts:
-        if cut.dtype.kind == "b" and len(found) < 8:
-            turned = [{**one, cut.key: ~one[cut.key].astype(bool)} for one in found]
-            found += turned
+                tables.setdefault(cut.key, []).append(rows.reshape(len(rows), -1))
+    found = {}
+    for key, (first, *others) in tables.items():
+        alike = [one for one in others if one.shape == first.shape]
+        apart = np.any([(first != one).any(axis=1) for one in alike], axis=0)
+        found[key] = np.flatnonzero(apart) if apart.any() else np.arange(len(first))
     return found
 
 
@@ -275,34 +253,81 @@ def _difference(
     return OutputCell(region.wanted[0][at], cell, before, after)
 
 
-def _given(inputs: Mapping[str, Array], names: Sequence[str]) -> str:
-    """Inputs in place of their defaults, with their numbers where those are few."""
-    few = [name for name in names if inputs[name].size <= _FEW]
-    said = [f"{name}={inputs[name].tolist()}" for name in few]
-    return ", ".join(said + [f"another {name}" for name in names if name not in few])
-
-
 def _shown(
     region: Region,
-    mismatch: Mismatch,
+    sizes: Sizes,
     inputs: Mapping[Any, Array],
     found: OutputCell | str,
     shop: Workshop,
 ) -> Counterexample:
-    sizes = ", ".join(f"{name}={size}" for name, size in mismatch.sizes.items())
     named = {cut.names[0][0]: np.asarray(inputs[cut.key], cut.dtype) for cut in region.cuts}
-    text = f"{found}, at {sizes}" if sizes else str(found)
-    cell = found if isinstance(found, OutputCell) else None
-    reads = "", ""
-    if cell is not None:
-        cell_read = region.wanted[0].index(cell.output), cell.index
-        reads = cells_read(region, mismatch.sizes, inputs, cell_read, shop)
-    defaults = region.graphs[0].defaults
+    listed = ", ".join(f"{name}={size}" for name, size in sizes.items())
+    text = f"{found}, at {listed}" if listed else str(found)
+    defaults, cell, reads = region.graphs[0].defaults, None, ("", "")
+    if isinstance(found, OutputCell):
+        cell = found
+        with suppress(Undecided, Fork):
+            reads = _cells_read(region, sizes, inputs, found, shop)
     replaced = tuple(
         name
         for name, value in named.items()
         if name in defaults and not np.array_equal(value, defaults[name].numbers())
     )
     if replaced:
-        text += f", where a caller gives {_given(named, replaced)}"
-    return Counterexample(text, mismatch.sizes, named, cell, reads, replaced)
+        few = [name for name in replaced if named[name].size <= _FEW]
+        numbers = [f"{name}={named[name].tolist()}" for name in few]
+        others = [f"another {name}" for name in replaced if name not in few]
+        text += f", where a caller gives {', '.join(numbers + others)}"
+    return Counterexample(text, sizes, named, cell, reads, replaced)
+
+
+def _cells_read(
+    region: Region, sizes: Sizes, inputs: Mapping[Any, Array], cell: OutputCell, shop: Workshop
+) -> tuple[str, str]:
+    """What each side reads for a cell, such as 'x[0, 2:5]', for people who look at it.
+
+    Along each axis of an input, one slice after the other is moved far up and far down; the cell
+    reads those that it follows. That is at least a part of what it reads. Empty where that is too
+    much to find out, and where both read the same.
+    """
+    if sum(sum(cut.shape(sizes)) for cut in region.cuts) > _MOST_SLICES:
+        return "", ""
+    output = region.wanted[0].index(cell.output)
+
+    def numbers(moved: Mapping[Any, Array]) -> list[float]:
+        made = in_numbers(region, sizes, {**inputs, **moved}, shop)
+        both = [one for one in made if isinstance(one, list)]
+        if len(both) < len(made):
+            raise Undecided("no result")
+        return [float(one[output].cells[cell.index]) for one in both]
+
+    plain = numbers({})
+
+    def follows(cut: Cut, axis: int, at: int) -> list[bool]:
+        """Whether each side follows a slice."""
+        moves = np.zeros_like(inputs[cut.key])
+        far = _FAR * max(1.0, float(np.abs(inputs[cut.key]).max(initial=0.0)))
+        np.moveaxis(moves, axis, 0)[at] = far
+        moved = [numbers({cut.key: inputs[cut.key] + way * moves}) for way in (1, -1)]
+        return [any(one[side] != plain[side] for one in moved) for side in (0, 1)]
+
+    texts: tuple[list[str], list[str]] = ([], [])
+    for cut in (one for one in region.cuts if one.dtype.kind == "f"):
+        shape = inputs[cut.key].shape
+        seen = [[follows(cut, axis, at) for at in range(size)] for axis, size in enumerate(shape)]
+        for side, text in enumerate(texts):
+            places = [[at for at, one in enumerate(axis) if one[side]] for axis in seen]
+            if all(places):
+                text.append(f"{cut.names[0][0]}[{', '.join(map(_range, places))}]")
+    first, second = (" and ".join(text) or "no input" for text in texts)
+    return ("", "") if first == second else (first, second)
+
+
+def _range(places: list[int]) -> str:
+    """'2', '2:5', or '0, 2, 4' in brackets."""
+    first, last = places[0], places[-1]
+    if len(places) == 1:
+        return str(first)
+    if places == list(range(first, last + 1)):
+        return f"{first}:{last + 1}"
+    return f"({', '.join(map(str, places))})"

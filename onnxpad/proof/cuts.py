@@ -16,7 +16,7 @@ from onnxpad.proof.clock import Clock
 from onnxpad.proof.endings import Undecided
 from onnxpad.proof.evaluation import read_by
 from onnxpad.proof.graphs import Constant, Graph, Node
-from onnxpad.proof.inner_sizes import Place, followed, inner_facts
+from onnxpad.proof.inner_sizes import Place, inner_facts
 from onnxpad.proof.regions import Cut, Region
 from onnxpad.proof.shapes import Shapes, shapes_of
 from onnxpad.proof.sizes import Fact
@@ -67,8 +67,7 @@ class Cutting:
     def shapes(self) -> Shapes:
         """Of the first side, at its fixed sizes and at one size of what is open."""
         if self._shapes is None:
-            given = followed(self.inputs, self._sample)
-            self._shapes = shapes_of(self.sides[0].graph, given, self.clock)
+            self._shapes = shapes_of(self.sides[0].graph, self.inputs, self._sample, self.clock)
         return self._shapes
 
     @property
@@ -178,7 +177,7 @@ class Cutting:
     def _open(self, names: tuple[str, ...], rank: int) -> tuple[int | str, ...]:
         """Sizes that are open, but for those that no open size of an input changes."""
         sizes: list[int | str] = [
-            self._size_at_all(names, axis) or self.variable(names[0], axis) for axis in range(rank)
+            self.fixed_size(names, axis) or self.variable(names[0], axis) for axis in range(rank)
         ]
         for axis, one in enumerate(sizes):
             if isinstance(one, str):
@@ -193,10 +192,11 @@ class Cutting:
             one += "'"
         return one
 
-    def _size_at_all(self, names: tuple[str, ...], axis: int) -> int | None:
+    def fixed_size(self, names: tuple[str, ...], axis: int) -> int | None:
         """The size of an axis that hangs on no open one."""
         known = (self.shapes.followed[name] for name in names if name in self.shapes.followed)
-        return next((one.shape[axis] for one in known if not one.axes[axis]), None)
+        sizes = (one.axes[axis] for one in known)
+        return next((one for one in sizes if isinstance(one, int)), None)
 
     def _names(self, number: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         found = [

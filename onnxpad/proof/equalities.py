@@ -302,8 +302,14 @@ class Equalities:
                 yield None
                 return
             key = ("argument of", node.outputs[0], one.name)
-            sizes = tuple(self.cutting.variable(one.name, axis) for axis in range(rank))
-            self.cutting.facts.update({size: Fact() for size in sizes})
+            names = [self.cutting.variable(one.name, axis) for axis in range(rank)]
+            self.cutting.facts.update({name: Fact() for name in names})
+            is_row = _is_row(node, at) and not any(node.attributes.get("scan_input_axes", ()))
+            fixed = [
+                self.cutting.fixed_size((node.inputs[at],), axis + 1) if is_row else None
+                for axis in range(rank)
+            ]
+            sizes = tuple(size or name for size, name in zip(fixed, names, strict=True))
             yield Cut(key, ((one.name,), (other.name,)), dtype, sizes)
 
     def _argument(
@@ -314,13 +320,16 @@ class Equalities:
             return np.dtype(np.bool_ if at else np.int64), 0
         known, name = self.cutting.shapes, node.inputs[at] if at < len(node.inputs) else ""
         dtype, rank = known.dtypes.get(name), known.ranks.get(name)
-        if node.op == "Scan":
-            if node.opset < 9:
-                return None, None
-            rows = at >= len(node.inputs) - int(node.attributes["num_scan_inputs"])
-            rank = rank - 1 if rows and rank is not None else rank
+        if node.op == "Scan" and node.opset < 9:
+            return None, None
+        rank = rank - 1 if rank is not None and _is_row(node, at) else rank
         written = None if given.sizes is None else len(given.sizes)
         return given.dtype or dtype, rank if written is None else written
+
+
+def _is_row(node: Node, at: int) -> bool:
+    """Whether a Scan gives its body a row of this input."""
+    return node.op == "Scan" and at >= len(node.inputs) - int(node.attributes["num_scan_inputs"])
 
 
 def equal(sides: Sequence[Side], twin: str, name: str) -> bool:
@@ -345,8 +354,7 @@ def _keeps_rank(cutting: Cutting, node: Node, cut: Cut, at: int) -> bool:
     """Whether what a body hands on to its next turn has the rank that it was given."""
     graph = cutting.sides[0].graph
     carried = at - 1 if node.op == "Loop" else at
-    last = len(node.inputs) - int(node.attributes.get("num_scan_inputs", 0))
-    if (node.op == "Loop" and at < 2) or (node.op == "Scan" and at >= last):
+    if (node.op == "Loop" and at < 2) or _is_row(node, at):
         return True
     return cutting.shapes.ranks.get(graph.outputs[carried]) == len(cut.sizes)
 

@@ -2,21 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from fractions import Fraction
+from functools import cache, reduce
+from operator import or_
 from typing import Any
 
 import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from onnxpad.proof.axes import follow
-from onnxpad.proof.call import RULES, Budget, Call, Notes, Rule, Value
+from onnxpad.proof.call import RULES, Budget, Call, Rule, Value
 from onnxpad.proof.domain import Domain
-from onnxpad.proof.endings import Invalid, NoResult, Undecided
+from onnxpad.proof.endings import Invalid, Undecided
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.graphs import RANDOM, Constant, Graph, Node
 from onnxpad.proof.operators import arithmetic, cell_moves, sampled, windowed
 from onnxpad.proof.operators.referred import referred
+from onnxpad.proof.sized import Notes, Sized, Ways, broadcast, farther, hanging_on, hangs
 
 Array = NDArray[Any]
 Environment = dict[str, Value]
@@ -25,7 +27,10 @@ ROOMS = (arithmetic, cell_moves, sampled, windowed)
 _POWERS = ("LpPool", "Pow", "GlobalLpPool", "ReduceL2", "ReduceSumSquare")
 _QUOTIENTS = ("Div", "Reciprocal", "BatchNormalization", "QuantizeLinear", "QLinearConv")
 _TYPES = {"float32": "float", "float64": "double"}
-_TRIPS = 16
+_BY_CELL = {*arithmetic.NUMBERS, "Sum", "Mean", "Where", "PRelu"}
+"""Whose operands are broadcast to the shape of the result."""
+_KEPT_NUMBERS = {*_BY_CELL, "Concat", "Shape", "ConstantOfShape", "Expand", "Reshape"}
+"""Whose numbers are those of their operands, or tell by themselves which sizes they hang on."""
 STEEPEST = 1 << 24
 """A polynomial of a higher degree is not tested by random points here."""
 
@@ -97,26 +102,15 @@ class Evaluation:
             if name and name not in values:
                 raise Undecided(f"{node.op} reads {name}, which is not there")
         inputs = [values[name] if name else None for name in node.inputs]
-        if node.bodies and (node.domain, node.op) in (("", "If"), ("", "Loop"), ("", "Scan")):
-            evaluate = self._branch if node.op == "If" else self._repeated
-            return evaluate(node, inputs, values)
+        if node.bodies and (node.domain, node.op) == ("", "If"):
+            return self._branch(node, inputs, values)
         rule = self._rule(node)
-        notes = Notes()
+        ways: Ways = {}
         for value in inputs:
-            if value is not None:
-                notes.reach(value.ways)
+            ways = ways if value is None else farther(ways, value.ways)
         count = max((at + 1 for at, name in enumerate(node.outputs) if name), default=0)
-        call = Call(
-            node.op,
-            node.domain,
-            node.opset,
-            inputs,
-            node.attributes,
-            self.d,
-            notes,
-            self.budget,
-            count,
-        )
+        facts = (node.op, node.domain, node.opset, inputs, node.attributes)
+        call = Call(*facts, self.d, self.notes, self.budget, count, dict(ways))
         check_text(node, inputs)
         try:
             made = rule(call)
@@ -124,15 +118,15 @@ class Evaluation:
             # Attributes and operands are a file's: what a rule does not expect, it cannot judge.
             raise Undecided(f"{node.op} is not as its text says: {error}") from None
         finally:
-            self.notes.merge(notes)
+            self.notes.ways = farther(self.notes.ways, call.ways)
         degree, bits = _bounds(call)
         if degree > STEEPEST:
             raise Undecided("a polynomial of too high a degree")
         self.notes.degree = max(self.notes.degree, degree)
         self.notes.bits = max(self.notes.bits, bits)
-        found = [follow(call, rule, value) for value in made]
-        self.notes.merge(notes)
-        found = [replace(one, ways=notes.ways) for one in found]
+        if any(one is not None and (one.written or one.sources) for one in inputs):
+            made = [_followed(call, value) for value in made]
+        found = [replace(one, ways=call.ways) for one in made]
         return [one if one.known else replace(one, degree=degree, bits=bits) for one in found]
 
     def _branch(
@@ -142,9 +136,9 @@ class Evaluation:
         if condition is None or condition.cells.size != 1:
             raise Undecided("If without one condition")
         if condition.known:
-            if condition.sized or any(condition.axes):
+            if condition.sources or hangs(*condition.axes):
                 self.notes.breaks("If chooses by sizes")
-            taken = bool(condition.cells.reshape(()))
+            taken = bool(condition.cells.reshape(()).item())
         else:
             key = condition.cells.reshape(()).item()
             if key not in self.decisions:
@@ -153,71 +147,24 @@ class Evaluation:
         body = node.bodies["then_branch" if taken else "else_branch"]
         return self.run(body, values, body.outputs)
 
-    def _repeated(
-        self, node: Node, inputs: Sequence[Value | None], values: Environment
-    ) -> Sequence[Value]:
-        """A Loop, or a Scan over the first axis of its inputs, forwards: trip after trip."""
-        body, is_loop = node.bodies["body"], node.op == "Loop"
-        given = [value for value in inputs[2 * is_loop :] if value is not None]
-        first = len(given)
-        if not is_loop:
-            first -= int(node.attributes["num_scan_inputs"])
-            if set(node.attributes) != {"num_scan_inputs"} or node.opset < 9 or None in inputs:
-                raise Undecided("a Scan with directions or axes")
-        carried, rows = given[:first], _trips(inputs) if is_loop else given[first:]
-        followed = {row.axes[0] for row in rows}
-        if len(followed) > 1 or (carried and any(followed)):
-            self.notes.breaks("Scan runs over an axis of an open size")
-        if len({row.shape[0] for row in rows}) > 1:
-            raise NoResult("Scan over axes of different sizes")
-        scans: list[list[Value]] = [[] for _ in body.outputs[is_loop + first :]]
-        for at in range(rows[0].shape[0]):
-            cut = [_row(row, at) for row in rows]
-            fed = [*cut, *carried] if is_loop else [*carried, *cut]
-            names = [one.name for one in body.inputs]
-            made = self.run(body, {**values, **dict(zip(names, fed, strict=True))}, body.outputs)
-            if is_loop and not (made[0].known and made[0].cells.all()):
-                raise Undecided("a Loop with a condition")
-            carried, made = made[is_loop : is_loop + first], made[is_loop + first :]
-            for scan, value in zip(scans, made, strict=True):
-                scan.append(value)
-        return [*carried, *(self._stacked(scan, rows[0].axes[0]) for scan in scans)]
 
-    def _stacked(self, values: list[Value], followed: int) -> Value:
-        """The results of all trips as one tensor; which sizes the number of trips follows."""
-        if not values:
-            raise Undecided("a body that never runs")
-        if any(value.shape != values[0].shape for value in values):
-            raise Undecided("the trips of a Loop make different shapes")
-        cells = [self.d.embed(one.cells) if one.known else one.cells for one in values]
-        degree, bits = max(one.degree for one in values), max(one.bits for one in values)
-        follows, notes = (followed, *values[0].axes), Notes()
-        for one in values:
-            notes.reach(one.ways)
-        made = Value(np.stack(cells), values[0].dtype, follows=follows, degree=degree, bits=bits)
-        return replace(made, ways=notes.ways)
-
-
-def _trips(inputs: Sequence[Value | None]) -> list[Value]:
-    """The number of each trip of a Loop that makes a known number of them, and its condition."""
-    limit, going = inputs[0], inputs[1] if len(inputs) > 1 else None
-    known = limit is not None and limit.known and not (limit.sized or any(limit.axes))
-    if limit is None or not known or int(limit.cells.ravel()[0]) > _TRIPS:
-        raise Undecided("a Loop whose number of trips is not known to be small")
-    if going is not None and not (going.known and going.cells.all()):
-        raise Undecided("a Loop with a condition")
-    numbers = np.arange(int(limit.cells.ravel()[0]))
-    both = numbers.astype(np.int64), np.ones(numbers.shape, np.bool_)
-    return [Value(one, one.dtype, known=True) for one in both]
-
-
-def _row(value: Value, at: int) -> Value:
-    """One entry of the first axis."""
-    paces = value.paces
-    if paces is not None and len(paces) > 1:
-        width = len(paces) // value.shape[0]
-        paces = paces[at * width : (at + 1) * width]
-    return replace(value, cells=value.cells[at], follows=value.axes[1:], slopes=(), paces=paces)
+def _followed(call: Call, value: Value) -> Value:
+    """A result with the open sizes that its axes and numbers hang on."""
+    operands = [one for one in call.inputs if one is not None]
+    written = value.written
+    if written is None and call.op in _BY_CELL:
+        written = broadcast(call.notes, [one.axes for one in operands])
+    elif written is None:
+        written = operands[0].axes
+    if tuple(map(int, written)) != value.shape:
+        call.notes.breaks(f"how {call.op} changes sizes is not known")
+        sizes = hangs(*(size for one in operands for size in one.axes))
+        written = tuple(Sized(Fraction(size), sizes, {}, call.notes) for size in value.shape)
+    value = replace(value, written=written if hangs(*written) else None)
+    sizes = reduce(or_, (one.sources for one in operands[1:]), 0)
+    if value.known and sizes and call.op not in _KEPT_NUMBERS:
+        value = replace(value, cells=hanging_on(sizes, value.cells, call.notes))
+    return value
 
 
 def check_text(node: Node, inputs: Sequence[Value | None]) -> None:
@@ -289,7 +236,7 @@ def _bits(value: Value) -> int:
     if not value.known or value.cells.size == 0:
         return value.bits
     numbers = value.cells
-    if numbers.dtype.kind in "biu":
+    if numbers.dtype.kind in "biuO":
         return 64
     wide = np.abs(numbers.astype(np.float64))
     wide = wide[np.isfinite(wide) & (wide > 0)]

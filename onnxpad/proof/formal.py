@@ -50,12 +50,10 @@ class Formal(Domain):
 
     `names` has the random elements, by the function and the arguments that each stands for. What
     else is known of an element: its number (`numbers`, with `infinities`), a number that it is not
-    below (`least`), the elements that it is the maximum of (`members`), or, where it is the
-    position of a maximum, the candidates and their positions (`chosen_from`). `asked` are the
+    below (`least`), or the elements that it is the maximum of (`members`). `asked` are the
     elements that functions told apart, which two that are equal by chance would spoil. With
     `fractions`, floats count as the fractions that they round; `rounded` says that one did.
-    `vague` says that -inf may be the lowest finite number, as maxima read it, or that a name may be
-    an infinity: nothing is computed with infinities then. `readings` are those that maxima used.
+    `readings` are those that maxima used.
     """
 
     computes = True
@@ -68,9 +66,7 @@ class Formal(Domain):
         self.numbers: dict[int, Number] = {0: Fraction(0)}
         self.members: dict[int, frozenset[int]] = {}
         self.least: dict[int, Number] = {}
-        self.chosen_from: dict[int, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self.infinities: list[int] = []
-        self.vague = False
         self.readings: set[str] = set()
         self._embedded: dict[int, tuple[Array, Cells]] = {}
         self._maxima: dict[Hashable, dict[frozenset[int], int]] = {}
@@ -158,8 +154,7 @@ class Formal(Domain):
 
     def add(self, a: Cells, b: Cells) -> Cells:
         """a + b."""
-        made = self.field.add(a, b)
-        return self._swallowed(made, {e: (a == e) | (b == e) for e in self.infinities})
+        return self.field.add(self._finite(a), self._finite(b))
 
     def sub(self, a: Cells, b: Cells) -> Cells:
         """a - b."""
@@ -176,39 +171,18 @@ class Formal(Domain):
 
     def mul(self, a: Cells, b: Cells) -> Cells:
         """a b."""
-        return self._endless(a, b, self.field.mul(a, self._finite(b)))
+        return self.field.mul(self._finite(a), self._finite(b))
 
     def div(self, a: Cells, b: Cells) -> Cells:
         """a / b; raises Undecided where b may be 0."""
         try:
-            return self._endless(a, b, self.field.mul(a, self.field.inverse(self._finite(b))))
+            return self.field.mul(self._finite(a), self.field.inverse(self._finite(b)))
         except ZeroDivisionError:
             raise Undecided("a division by 0") from None
 
-    def _endless(self, a: Cells, b: Cells, made: Cells) -> Cells:
-        """`made`, but infinities of a as they are, if b is known to be positive there."""
-        places = {e: np.broadcast_to(a == e, made.shape) for e in self.infinities}
-        for here in places.values():
-            factors = np.unique(np.broadcast_to(b, made.shape)[here])
-            if any(self.numbers.get(one, 0) <= 0 for one in factors.tolist()):
-                raise Undecided("an infinity meets arithmetic")
-        return self._swallowed(made, places)
-
     def total(self, a: Cells) -> Cells:
         """Sum over the last axis."""
-        made = self.field.total(a)
-        return self._swallowed(made, {e: (a == e).any(axis=-1) for e in self.infinities})
-
-    def _swallowed(self, made: Cells, places: Mapping[int, Array]) -> Cells:
-        """`made`, but infinities where they are: what is finite beside them changes nothing."""
-        left = [(element, here) for element, here in places.items() if here.any()]
-        if left and self.vague:
-            raise Undecided("an infinity meets arithmetic")
-        if len(left) == 2 and (left[0][1] & left[1][1]).any():
-            raise Undecided("an infinity meets the other one")
-        for element, here in left:
-            made = np.where(here, element, made)
-        return made
+        return self.field.total(self._finite(a))
 
     def contract(self, a: Cells, b: Cells) -> Cells:
         """Sum of a b over the last axis, broadcast."""
@@ -307,7 +281,6 @@ class Formal(Domain):
     def _bottom(self, known: set[int]) -> int:
         """The maximum of -inf and the lowest finite number, where nothing else is in it."""
         if not known <= set(self.infinities):
-            self.vague = True
             self.readings.add("a maximum of the lowest finite numbers alone is -inf")
         return self.infinity(-1)
 
@@ -331,7 +304,6 @@ class Formal(Domain):
                 raise Undecided(f"an infinity meets {op}")
             if (value := exact(op, known, parameters)) is not None:
                 return self.number(value)
-        self.vague |= not set(args).isdisjoint(self.infinities)
         if op == "Abs":
             opposite = int(self.field.neg(np.asarray(args)).item())
             args = (min(args[0], opposite),)
@@ -369,8 +341,7 @@ class Formal(Domain):
     def chosen(self, a: Cells, places: Array, lowest: Number, *, floats: bool) -> Cells:
         """Where the first maximum over the last axis is, as the number in `places` (-1: nowhere).
 
-        A cell of the result knows its candidates in the order of the window: equal orders of equal
-        candidates, equal functions.
+        Equal candidates in equal orders at equal places are equal functions.
         """
         places = np.broadcast_to(places, a.shape)
         rows = zip(
@@ -391,13 +362,7 @@ class Formal(Domain):
         if floats and len(first) > 1:
             least = {e for e in first if self.numbers.get(e, math.inf) <= lowest}
             first = {e: position for e, position in first.items() if e not in least}
-        return self.position(tuple(first), tuple(first.values()))
-
-    def position(self, candidates: tuple[int, ...], positions: tuple[int, ...]) -> int:
-        """The element of "that position among these that belongs to the largest candidate"."""
-        if len(set(positions)) == 1 and candidates:
-            return self.number(Fraction(positions[0]))
-        self.asked.update(candidates)
-        element = self.name(("position", candidates, positions))
-        self.chosen_from[element] = (candidates, positions)
-        return element
+        if len(set(first.values())) == 1:
+            return self.number(Fraction(next(iter(first.values()))))
+        self.asked.update(first)
+        return self.name(("position", tuple(first.items())))

@@ -3,12 +3,13 @@
 import hashlib
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
+import onnx.inliner
 from numpy.typing import NDArray
 from onnx import external_data_helper, helper, numpy_helper
 
@@ -16,9 +17,6 @@ from onnxpad.proof.endings import Undecided
 
 Array = NDArray[Any]
 _STANDARD = ("", "ai.onnx")
-_MARK = "\0"
-_BLOCK = 1 << 20
-_DEEPEST = 64
 RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"}
 RANDOM |= {"RandomUniformLike", "BiasDropout", "BitmaskDropout", "BitmaskBiasDropout", "Sampling"}
 """Operators that draw at random; a Dropout does where it trains."""
@@ -89,24 +87,17 @@ class Constant:
 
 
 def _blocks(proto: onnx.TensorProto, folder: Path) -> Iterator[bytes]:
-    """The bytes of a tensor in a file of a folder, no more than its cells take: it may be endless.
-
-    Cells of less than a byte stand several in one.
-    """
-    entry = external_data_helper.ExternalDataInfo(proto)
-    path = (folder / entry.location).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        raise Undecided("the data of a constant lies outside of the model's folder")
-    width = helper.tensor_dtype_to_np_dtype(proto.data_type).itemsize
-    left = min(getattr(entry, "length", None) or math.inf, math.prod(proto.dims) * width)
+    """The bytes of a tensor in a file of a folder, no more than its cells take."""
+    held = onnx.TensorProto()
+    held.CopyFrom(proto)
+    if all(entry.key != "length" for entry in held.external_data):
+        width = helper.tensor_dtype_to_np_dtype(proto.data_type).itemsize
+        held.external_data.add(key="length", value=str(math.prod(proto.dims) * width))
     try:
-        with path.open("rb") as file:
-            file.seek(int(getattr(entry, "offset", None) or 0))
-            while left > 0 and (block := file.read(int(min(_BLOCK, left)))):
-                left -= len(block)
-                yield block
-    except OSError as error:
+        external_data_helper.load_external_data_for_tensor(held, str(folder))
+    except Exception as error:  # noqa: BLE001 - of another library, on a file's words
         raise Undecided(f"a constant cannot be read: {error}") from None
+    yield held.raw_data
 
 
 @dataclass(eq=False, slots=True)
@@ -147,26 +138,29 @@ class Graph:
     defaults: dict[str, Constant] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
-    opsets: Mapping[str, int]
-    functions: Mapping[tuple[str, str, str], onnx.FunctionProto]
-    bindings: Mapping[str, onnx.AttributeProto]
-    outside: Outside
-    depth: int = 0
-
-
 def read(model: onnx.ModelProto, outside: Outside = None) -> Graph:
     """The main graph; raises Undecided for what has no meaning here."""
-    functions = {(_domain(f.domain), f.name, f.overload): f for f in model.functions}
-    scope = _Scope(_opsets(model.opset_import), functions, {}, outside)
-    graph = _graph(model.graph, scope)
+    model = _written_out(model)
+    graph = _graph(model.graph, _opsets(model.opset_import), outside)
     if model.ir_version >= 4:
         names = {given.name for given in graph.inputs} & graph.constants.keys()
         graph.defaults = {name: graph.constants.pop(name) for name in names}
     graph.inputs = [given for given in graph.inputs if given.name not in graph.constants]
     _check_names(graph, set())
     return graph
+
+
+def _written_out(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model with the nodes of its functions in place of their calls."""
+    if not model.functions:
+        return model
+    try:
+        found = onnx.inliner.inline_local_functions(model)
+    except Exception as error:  # noqa: BLE001 - of another library, on a file's functions
+        raise Undecided(f"functions cannot be written out: {error}") from None
+    if found.functions:
+        raise Undecided("functions of other opsets than the model's")
+    return found
 
 
 def _check_names(graph: Graph, outer: set[str]) -> None:
@@ -201,66 +195,35 @@ def _opsets(imports: Sequence[onnx.OperatorSetIdProto]) -> dict[str, int]:
     return {_domain(entry.domain): entry.version for entry in imports}
 
 
-def _graph(graph: onnx.GraphProto, scope: _Scope) -> Graph:
+def _graph(graph: onnx.GraphProto, opsets: Mapping[str, int], outside: Outside) -> Graph:
     if graph.sparse_initializer:
         raise Undecided("sparse initializers")
-    if any(_MARK in name for node in graph.node for name in (*node.input, *node.output)):
-        raise Undecided("a name with a character of value 0")
-    constants = {proto.name: Constant(proto, scope.outside) for proto in graph.initializer}
-    nodes = _nodes(graph.node, scope, constants)
+    constants = {proto.name: Constant(proto, outside) for proto in graph.initializer}
+    nodes = []
+    for proto in graph.node:
+        if (_domain(proto.domain), proto.op_type) == ("", "Constant"):
+            constants[proto.output[0]] = _constant(proto, outside)
+        else:
+            nodes.append(_node(proto, opsets, outside))
     inputs = [_input(info) for info in graph.input]
     return Graph(inputs, [info.name for info in graph.output], nodes, constants)
 
 
-def _nodes(
-    protos: Sequence[onnx.NodeProto], scope: _Scope, constants: dict[str, Constant]
-) -> list[Node]:
-    made: list[Node] = []
-    for proto in protos:
-        bound = {entry.name: entry for entry in _bound(proto, scope)}
-        key = (_domain(proto.domain), proto.op_type, proto.overload)
-        if key in scope.functions:
-            made += _written_out(proto, scope.functions[key], bound, scope, constants)
-        elif key[:2] == ("", "Constant"):
-            constants[proto.output[0]] = _constant(bound, scope)
-        else:
-            made.append(_node(proto, bound, scope))
-    return made
-
-
-def _bound(proto: onnx.NodeProto, scope: _Scope) -> Iterator[onnx.AttributeProto]:
-    """The attributes of a node; references are replaced by what the call says, or dropped."""
-    for entry in proto.attribute:
-        if not entry.ref_attr_name:
-            yield entry
-        elif entry.ref_attr_name in scope.bindings:
-            named = onnx.AttributeProto()
-            named.CopyFrom(scope.bindings[entry.ref_attr_name])
-            named.name = entry.name
-            yield named
-
-
-def _node(proto: onnx.NodeProto, bound: Mapping[str, onnx.AttributeProto], scope: _Scope) -> Node:
+def _node(proto: onnx.NodeProto, opsets: Mapping[str, int], outside: Outside) -> Node:
     domain = _domain(proto.domain)
     attributes, bodies = {}, {}
-    for name, entry in bound.items():
+    for entry in proto.attribute:
         if entry.type == onnx.AttributeProto.GRAPH:
-            bodies[name] = _graph(entry.g, scope)
+            bodies[entry.name] = _graph(entry.g, opsets, outside)
         else:
-            attributes[name] = _attribute(entry)
-    return Node(
-        proto.op_type,
-        domain,
-        scope.opsets.get(domain, 0),
-        list(proto.input),
-        list(proto.output),
-        attributes,
-        bodies,
-        proto.name,
-    )
+            attributes[entry.name] = _attribute(entry)
+    opset, names = opsets.get(domain, 0), (list(proto.input), list(proto.output))
+    return Node(proto.op_type, domain, opset, *names, attributes, bodies, proto.name)
 
 
 def _attribute(entry: onnx.AttributeProto) -> Any:  # noqa: ANN401 - of any type
+    if entry.ref_attr_name:
+        raise Undecided(f"the attribute {entry.name} is one of a function")
     value = helper.get_attribute_value(entry)
     match entry.type:
         case onnx.AttributeProto.STRING:
@@ -274,62 +237,14 @@ def _attribute(entry: onnx.AttributeProto) -> Any:  # noqa: ANN401 - of any type
     raise Undecided(f"the attribute {entry.name} is no number, text or tensor")
 
 
-def _constant(bound: Mapping[str, onnx.AttributeProto], scope: _Scope) -> Constant:
+def _constant(proto: onnx.NodeProto, outside: Outside) -> Constant:
     """A Constant node as a constant."""
     kinds = {"value_int": np.int64, "value_ints": np.int64}
     kinds |= {"value_float": np.float32, "value_floats": np.float32}  # type: ignore[dict-item]
-    for name, entry in bound.items():
-        if name == "value":
-            return Constant(entry.t, scope.outside)
-        if name in kinds:
-            value = np.asarray(helper.get_attribute_value(entry), kinds[name])
+    for entry in proto.attribute:
+        if entry.name == "value":
+            return Constant(entry.t, outside)
+        if entry.name in kinds:
+            value = np.asarray(helper.get_attribute_value(entry), kinds[entry.name])
             return Constant(numpy_helper.from_array(value), None)
     raise Undecided("a Constant that is neither tensor nor number")
-
-
-def _written_out(
-    call: onnx.NodeProto,
-    function: onnx.FunctionProto,
-    given: Mapping[str, onnx.AttributeProto],
-    scope: _Scope,
-    constants: dict[str, Constant],
-) -> list[Node]:
-    """The nodes of a function in place of its call; its names get a mark that no file has."""
-    if scope.depth >= _DEEPEST:
-        raise Undecided("functions that call functions too deeply")
-    bindings = {entry.name: entry for entry in function.attribute_proto} | dict(given)
-    inner = _Scope(
-        _opsets(function.opset_import), scope.functions, bindings, scope.outside, scope.depth + 1
-    )
-    own: dict[str, Constant] = {}
-    nodes = _nodes(function.node, inner, own)
-    mark = f"{call.output[0]}{_MARK}"
-    names = dict.fromkeys(function.input, "")
-    names |= dict(zip(function.input, call.input, strict=False))
-    for name, constant in own.items():
-        constants[mark + name] = constant
-    for node in nodes:
-        _rename(node, names, mark)
-    results = zip(call.output, function.output, strict=False)
-    passed = [
-        Node("Identity", "", 13, [names.get(inside, mark + inside)], [outside], {}, {})
-        for outside, inside in results
-        if outside
-    ]
-    return nodes + passed
-
-
-def _rename(node: Node, names: Mapping[str, str], mark: str) -> None:
-    """Give the names of a function's body their mark, inside its graphs as well."""
-
-    def new(name: str) -> str:
-        return names.get(name, mark + name) if name else ""
-
-    node.inputs = [new(name) for name in node.inputs]
-    node.outputs = [new(name) for name in node.outputs]
-    for body in node.bodies.values():
-        body.inputs = [replace(given, name=new(given.name)) for given in body.inputs]
-        body.outputs = [new(name) for name in body.outputs]
-        body.constants = {new(name): constant for name, constant in body.constants.items()}
-        for inner in body.nodes:
-            _rename(inner, names, mark)

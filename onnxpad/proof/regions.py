@@ -1,14 +1,13 @@
 """A part of two models between the same cuts, evaluated and compared at one size."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.proof.axes import free
-from onnxpad.proof.call import Budget, Notes, Value
+from onnxpad.proof.call import Budget, Value
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.domain import Domain
 from onnxpad.proof.endings import Invalid, NoResult, Undecided
@@ -17,9 +16,9 @@ from onnxpad.proof.field import BITS, PRIMES, Field, Source
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.formal import Formal
 from onnxpad.proof.graphs import Constant, Graph, Node
+from onnxpad.proof.sized import Notes, Size, Sized, hangs, variable
 
 Array = NDArray[Any]
-Size = int | str | None
 Sizes = Mapping[str, int]
 Outcomes = tuple[list[Value] | NoResult, list[Value] | NoResult]
 _FORKS = 64
@@ -57,8 +56,7 @@ class Region:
     @property
     def variables(self) -> list[str]:
         """The names of open sizes, in order."""
-        names = [one for cut in self.cuts for one in cut.sizes if isinstance(one, str)]
-        return list(dict.fromkeys(names))
+        return open_names(self.cuts)
 
     def between(self, at: int) -> Iterator[Node]:
         """The nodes of a side from the cuts to what is wanted, backwards."""
@@ -114,22 +112,35 @@ class Workshop:
         return Evaluation(d, Notes(), self.budget, decisions, self.numbers)
 
 
-def bit_of(at: int) -> int:
-    """The bit that stands for an open size; from the 62nd on they share one."""
-    return 1 << min(at, 61)
+def open_names(cuts: Sequence[Cut]) -> list[str]:
+    """The names of open sizes, in order."""
+    return list(dict.fromkeys(one for cut in cuts for one in cut.sizes if isinstance(one, str)))
 
 
-def given(region: Region, side: int, d: Domain, sizes: Sizes, budget: Budget) -> Environment:
+def measured(cuts: Sequence[Cut], sizes: Sizes, notes: Notes) -> list[tuple[Size, ...]]:
+    """The sizes of the axes of cuts as they hang on open ones, each of which has a bit."""
+    bits = {name: 1 << at for at, name in enumerate(open_names(cuts))}
+    notes.sizes = {bit: sizes[name] for name, bit in bits.items()}
+    return [
+        tuple(
+            one if isinstance(one, int) else variable(sizes[one], bits[one], notes)
+            for one in cut.sizes
+        )
+        for cut in cuts
+    ]
+
+
+def given(region: Region, side: int, sizes: Sizes, run: Evaluation) -> Environment:
     """The cuts of a side as free variables."""
     made: Environment = {}
-    masks = {name: bit_of(at) for at, name in enumerate(region.variables)}
-    for cut in region.cuts:
+    for cut, axes in zip(region.cuts, measured(region.cuts, sizes, run.notes), strict=True):
         shape = cut.shape(sizes)
-        budget.spend(int(np.prod(shape, dtype=np.float64)))
-        follows = tuple(masks[one] if isinstance(one, str) else 0 for one in cut.sizes)
-        value = free(d.fresh(cut.key, shape), cut.dtype, follows, degree=1)
+        run.budget.spend(int(np.prod(shape, dtype=np.float64)))
         if cut.numbers is not None:
             value = Value(cut.numbers, cut.dtype, known=True)
+        else:
+            value = Value(run.d.fresh(cut.key, shape), cut.dtype, degree=1)
+        value = replace(value, written=axes if hangs(*axes) else None)
         made |= dict.fromkeys(cut.names[side], value)
     return made
 
@@ -141,9 +152,9 @@ def outcomes(
     made: list[list[Value] | NoResult] = []
     for side in (0, 1):
         shop.clock.check()
-        values = given(region, side, d, sizes, shop.budget)
         run = shop.evaluation(d, decisions)
         try:
+            values = given(region, side, sizes, run)
             made.append(run.run(region.graphs[side], values, region.wanted[side]))
         except NoResult as ended:
             made.append(ended)
@@ -155,7 +166,24 @@ def outcomes(
             made.append(NoResult(str(wrong)))
         finally:
             shop.notes.merge(run.notes)
+    _grow_alike(made[0], made[1])
+    shop.notes.merge(run.notes)
     return made[0], made[1]
+
+
+def _grow_alike(first: list[Value] | NoResult, second: list[Value] | NoResult) -> None:
+    """Note at which sizes results have other shapes, or other numbers that came from sizes."""
+    if isinstance(first, NoResult) or isinstance(second, NoResult):
+        return
+    for one, other in zip(first, second, strict=True):
+        pairs = list(zip(one.axes, other.axes, strict=False))
+        if one.known and other.known:
+            pairs += zip(one.cells.ravel().tolist(), other.cells.ravel().tolist(), strict=False)
+        for left, right in pairs:
+            if isinstance(right, Sized):
+                right.sign(left)
+            elif isinstance(left, Sized):
+                left.sign(right)
 
 
 def in_numbers(
@@ -223,7 +251,7 @@ def difference(
     """The first difference of two results, of which the first one is there."""
 
     def unequal(_: int, first: Value, second: Value) -> Array:
-        left, right = (d.embed(one.cells) if one.known else one.cells for one in (first, second))
+        left, right = (d.embed(one.numbers) if one.known else one.cells for one in (first, second))
         return np.asarray(left != right)
 
     if (found := first_difference(region, made, unequal)) is None:

@@ -1,6 +1,6 @@
 """The shapes of a model's tensors at one size, by the same rules without any cells."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.proof.axes import free
-from onnxpad.proof.call import Budget, Notes, Value
+from onnxpad.proof.call import Budget, Value
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.domain import Domain, hollow
 from onnxpad.proof.endings import NoResult, Undecided
-from onnxpad.proof.evaluation import Environment, Evaluation, Fork, read_by
+from onnxpad.proof.evaluation import Environment, Evaluation, Fork, needed_nodes, read_by
 from onnxpad.proof.graphs import Graph, Node
+from onnxpad.proof.regions import Cut, Sizes, measured
+from onnxpad.proof.sized import Notes
 
 Array = NDArray[Any]
 CELLS, AT_ONCE, NUMBERS = 1 << 31, 1 << 27, 1 << 24
@@ -28,36 +29,32 @@ _KEPT = {
 """Whose result has the type and the rank of the first operand, whatever its numbers are."""
 
 
-Hollowed = tuple[np.dtype[Any], tuple[int, ...], tuple[int, ...]]
-"""Type and shape of an input, and the bits of the open sizes that its axes follow."""
-
-
 @dataclass(slots=True)
 class Shapes:
     """Types, ranks and shapes by name, as far as they are known.
 
-    `followed` are the tensors to which lemma 2 applies, with the open sizes that they follow,
-    `tied` are sets of these that hang on each other; `void` are tensors that have no result.
+    `followed` are the tensors to which lemma 2 applies, `notes` are what it asks. `has_result` is
+    false where an operator that the outputs need has none.
     """
 
+    notes: Notes
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     dtypes: dict[str, np.dtype[Any]] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
     followed: dict[str, Value] = field(default_factory=dict)
-    tied: set[int] = field(default_factory=set)
-    void: set[str] = field(default_factory=set)
+    has_result: bool = True
 
 
-def shapes_of(graph: Graph, given: Mapping[str, Hollowed], clock: Clock) -> Shapes:
-    """Every tensor that can be followed from inputs of these types and shapes.
+def shapes_of(graph: Graph, inputs: Sequence[Cut], sizes: Sizes, clock: Clock) -> Shapes:
+    """Every tensor that can be followed from the inputs at these sizes.
 
     Raises Undecided where the time is over.
     """
-    found = Shapes()
     run = Evaluation(Domain(), Notes(), Budget(CELLS, AT_ONCE, clock))
-    values: Environment = {
-        name: free(hollow(shape), dtype, follows) for name, (dtype, shape, follows) in given.items()
-    }
+    found = Shapes(run.notes)
+    values: Environment = {}
+    for cut, axes in zip(inputs, measured(inputs, sizes, run.notes), strict=True):
+        values[cut.names[0][0]] = Value(hollow(cut.shape(sizes)), cut.dtype, written=axes)
     for name, held in graph.constants.items():
         values[name] = constant(run, graph, name)
         found.ranks[name], found.dtypes[name] = len(held.shape), held.dtype
@@ -65,28 +62,28 @@ def shapes_of(graph: Graph, given: Mapping[str, Hollowed], clock: Clock) -> Shap
         _keep(found, name, value)
     found.followed |= values
     guessed: set[str] = set()
+    needed = needed_nodes(graph, set(), graph.outputs)
     for node in graph.nodes:
+        clock.in_time()
         names = read_by(node)
-        is_guess, is_void = (not one.isdisjoint(names) for one in (guessed, found.void))
+        is_guess = not guessed.isdisjoint(names)
         is_followed = names <= found.followed.keys() and not node.bodies
         run.notes.irregular = ""
-        clock.in_time()
         try:
             made = made_of(run, node, values)
         except (Undecided, NoResult, Fork) as reason:
             made, is_guess = _guess(node, values), True
-            is_void = is_void or (is_followed and isinstance(reason, NoResult))
-        found.void |= set(node.outputs) if is_void else set()
+            is_void = is_followed and isinstance(reason, NoResult) and id(node) in needed
+            found.has_result = found.has_result and not is_void
         if is_guess and (node.op, len(node.inputs)) == ("Squeeze", 1):
             continue
-        for name, value in zip(node.outputs, made, strict=False):
-            if name:
-                values[name] = value
-                _keep(found, name, value, is_guess=is_guess)
-                guessed |= {name} if is_guess else set()
-                if is_followed and not (is_guess or run.notes.irregular):
-                    found.followed[name] = values[name]
-    found.tied = run.notes.tied
+        results = {name: one for name, one in zip(node.outputs, made, strict=False) if name}
+        values |= results
+        guessed |= results.keys() if is_guess else set()
+        for name, value in results.items():
+            _keep(found, name, value, is_guess=is_guess)
+        if is_followed and not (is_guess or run.notes.irregular):
+            found.followed |= results
     return found
 
 

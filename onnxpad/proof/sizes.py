@@ -1,18 +1,19 @@
 """At which sizes two sides must agree so that they agree at all of them.
 
 Lemma 2. Let `far` be how many cells windows, pads and bounds reach together along an axis, counted
-at the input, and `period` the product of strides (with the numbers that sizes are divided by). If
-the sides agree at all sizes up to far + period, they agree at every size. A larger size adds
-windows whose reading is a translate of one that was seen; cells near the front are counted from
-the front, cells near the end from the end. Conditions: every operator is a product of maps of one
-axis each, and sizes that are computed are linear plus a function of the remainder by the period.
+at the input, or the last size at which a comparison of sizes turns over if that is larger. Let
+`period` be the product of strides, with the denominators of slopes (see `sized`). If the sides
+agree at all sizes up to far + period, they agree at every size. A larger size adds windows whose
+reading is a translate of one that was seen; cells near the front are counted from the front, cells
+near the end from the end. Conditions: every operator is a product of maps of one axis each, and
+sizes that are computed are linear plus a function of the remainder by the period.
 
 Open sizes that are apart are taken one at a time, with the others at sizes that have a result. That
 is enough where both sides are products of maps of one axis, F1(n) x F2(m) and G1(n) x G2(m): from
 F1(n) x F2(M) = G1(n) x G2(M) for all n follows F1 = c G1 with the c of F2(M) = G2(M) / c, and with
 the same c F2 = G2 / c from F1(N) x F2(m) = G1(N) x G2(m). A few combinations at random are taken as
 well. Of open sizes that hang on each other (pads of one axis computed from the size of another) all
-combinations are taken, unless such sizes are compared of which something is known.
+combinations are taken.
 
 Lemma 3. A fixed size may stand for a smaller one beyond that bound with the same remainder.
 """
@@ -22,13 +23,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, product, takewhile
 
-from onnxpad.proof.call import PLAIN, Notes, Way
 from onnxpad.proof.endings import Undecided
-from onnxpad.proof.regions import Mismatch, Region, Sizes, Workshop, bit_of, compare
+from onnxpad.proof.regions import Mismatch, Region, Sizes, Workshop, compare
+from onnxpad.proof.sized import PLAIN, Notes, Way
 
 _ROUNDS = 8
 _LARGE = 12
-_TRIES = 8
+_STARTS = [*product((2, 1), (5, 9, 17, 33, 65)), (0, 5), (0, 9), (0, 17), (0, 33)]
+"""How many first axes are small, and the sizes of others, until there is a result."""
 _STRIDES = 24
 """A multiple of what most regions step by, before that is known."""
 
@@ -65,47 +67,33 @@ class Fact:
 Facts = Mapping[str, Fact]
 
 
-def bound(way: Way, fact: Fact) -> int:
-    """far + period of an open size."""
-    return way.far + math.lcm(way.period, fact.period)
+def onset(notes: Notes, way: Way, bit: int, fact: Fact) -> tuple[int, int]:
+    """From where on all comes again with an open size, and its period, by what was noted."""
+    period = math.lcm(way.period, notes.moduli.get(bit, 1), fact.period)
+    return max(way.far, *notes.turns.get(bit, ()), 0), period
 
 
 def first_result(region: Region, facts: Facts, shop: Workshop) -> tuple[Mismatch | bool, Sizes]:
-    """Compare at sizes that are large enough for a result, and which those are."""
-    for sizes in _likely_sizes(region, facts):
-        found = compare(region, sizes, shop)
-        if found is not False:
-            return found, sizes
+    """Compare at sizes that are large enough for a result, and which those are.
+
+    They are sizes of images of few items and channels, or of long batches; what operators say of
+    sizes that must be fixed ones (channels) is taken in.
+    """
+    for few, start in _STARTS:
+        sizes = moderate_sizes(region, facts, start, few)
+        for _ in range(_ROUNDS):
+            found = compare(region, sizes, shop)
+            if found is not False:
+                return found, sizes
+            fixed = {
+                name: max(shop.notes.only[1 << at])
+                for at, name in enumerate(region.variables)
+                if 1 << at in shop.notes.only and not facts[name].only
+            }
+            if fixed.items() <= sizes.items():
+                break
+            sizes |= fixed
     return False, moderate_sizes(region, facts, 17)
-
-
-def _likely_sizes(region: Region, facts: Facts) -> Iterator[Sizes]:
-    """Sizes of images of few items and channels, of channels that weights fix, of long batches."""
-    for few, start in product((2, 1), (5, 9, 17, 33, 65)):
-        yield moderate_sizes(region, facts, start, few)
-    moderate = moderate_sizes(region, facts, 17)
-    for name, size in product(_channels(region), _widths(region)):
-        if not facts[name].only and next(facts[name].sizes_from(size)) == size:
-            yield {**moderate, name: size}
-    for start in (5, 9, 17, 33):
-        yield moderate_sizes(region, facts, start, few=0)
-
-
-def _channels(region: Region) -> list[str]:
-    """The open sizes of second and last axes, which weights may fix."""
-    ends = [cut.sizes[at] for cut in region.cuts if len(cut.sizes) > 1 for at in (1, -1)]
-    return [name for name in dict.fromkeys(ends) if isinstance(name, str)]
-
-
-def _widths(region: Region) -> list[int]:
-    """Sizes that constants of a region have, and multiples of them by groups."""
-    graph, found = region.graphs[0], {3, 4}
-    for node in region.between(0):
-        for name in node.inputs:
-            shape = graph.constants[name].shape if name in graph.constants else ()
-            found |= set(shape)
-            found |= {size * int(node.attributes.get("group", 1)) for size in shape}
-    return sorted(found - {1, 2})[:_TRIES]
 
 
 def moderate_sizes(
@@ -145,8 +133,8 @@ def prove_sizes(
     for _ in range(_ROUNDS):
         asked, complaint = _asked(region, facts, shop, moderate, most)
         todo = [one for one in asked if tuple(one.values()) not in done]
-        if irregular := shop.notes.irregular or _crossed(region, facts, shop.notes):
-            complaint = f"sizes are open, and {irregular}"
+        if shop.notes.irregular:
+            complaint = f"sizes are open, and {shop.notes.irregular}"
         if not todo:
             if complaint:
                 raise Undecided(complaint)
@@ -159,35 +147,25 @@ def prove_sizes(
     raise Undecided(complaint or "the bound of sizes grows with the size")
 
 
-def _crossed(region: Region, facts: Facts, notes: Notes) -> str:
-    """Why small sizes do not show all orders of sizes that are compared, if so.
-
-    They do where each may be 1: the bound of what is compared counts that one.
-    """
-    for at, name in enumerate(region.variables):
-        if any(mask & bit_of(at) for mask in notes.crossed) and facts[name] != Fact():
-            return f"{name} is compared with another size"
-        if len(notes.only.get(bit_of(at), ())) > 1:
-            return f"{name} fits several fixed sizes"
-    return ""
-
-
 def _asked(
     region: Region, facts: Facts, shop: Workshop, moderate: Sizes, most: int
 ) -> tuple[list[dict[str, int]], str]:
     """The sizes of all variables at which to compare; and why they do not suffice, if so."""
     columns: dict[str, list[int]] = {}
-    complaint = ""
+    complaint, notes = "", shop.notes
     for at, name in enumerate(region.variables):
-        way = shop.notes.ways.get(bit_of(at), PLAIN)
-        limit = bound(way, facts[name]) + facts[name].least
+        bit = 1 << at
+        start, period = onset(notes, notes.ways.get(bit, PLAIN), bit, facts[name])
+        limit = start + period + max(facts[name].least, facts[name].period)
         if facts[name].only:
-            columns[name] = [_stand_in(facts[name].only, limit, way.period)]
+            columns[name] = [_stand_in(facts[name].only, limit, period)]
             continue
         usual = list(islice(takewhile(limit.__ge__, facts[name].sizes()), most + 1))
-        turning = _turning(facts[name], shop.notes.turns.get(bit_of(at), set()))
+        turning = _turning(facts[name], notes.turns.get(bit, set()))
         both = [*turning, *usual] if len(usual) <= most else [*usual, *turning]
-        only = [one for one in shop.notes.only.get(bit_of(at), ()) if facts[name].allows(one)]
+        if len(notes.only.get(bit, ())) > 1:
+            complaint = f"{name} fits several fixed sizes"
+        only = [one for one in notes.only.get(bit, ()) if facts[name].allows(one)]
         columns[name] = list(dict.fromkeys([*only, *both])) or [next(facts[name].sizes())]
         if len(usual) > most:
             complaint = f"lemma 2 asks for more than {most} sizes of {name}"
@@ -207,7 +185,7 @@ def _turning(fact: Fact, numbers: set[int]) -> list[int]:
 
     They are the likeliest to tell two sides apart.
     """
-    near = {number - less for number in sorted(numbers)[:_ROUNDS] for less in (2, 1, 0)}
+    near = {number + off for number in sorted(numbers)[:_ROUNDS] for off in (-1, 0, 1)}
     return sorted(one for one in near if fact.allows(one))
 
 
@@ -241,7 +219,7 @@ def shrunk(region: Region, facts: dict[str, Fact]) -> Region:
 
 def _groups(names: Sequence[str], notes: Notes) -> list[list[str]]:
     """Open sizes that hang on each other, together."""
-    masks = [bit_of(at) for at in range(len(names))]
+    masks = [1 << at for at in range(len(names))]
     for tied in notes.tied:
         whole = tied
         for mask in masks:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.proof.endings import NoResult
+from onnxpad.proof.sized import Size, larger
 
 Array = NDArray[Any]
 Table = NDArray[np.int64]
@@ -17,12 +18,12 @@ Table = NDArray[np.int64]
 class Axis:
     """One axis under a sliding kernel; `begin` and `end` are its pads in cells."""
 
-    size: int
+    size: Size
     kernel: int
     stride: int
     dilation: int
-    begin: int
-    end: int
+    begin: Size
+    end: Size
     ceil: bool = False
 
     @property
@@ -31,8 +32,8 @@ class Axis:
         return self.dilation * (self.kernel - 1) + 1
 
     @property
-    def count(self) -> int:
-        """Windows; with `ceil` the last one goes where it would start in the end padding.
+    def windows(self) -> Size:
+        """How many; with `ceil` the last one goes where it would start in the end padding.
 
         ONNX Operators, MaxPool-22. Raises NoResult where none fits.
         """
@@ -40,26 +41,33 @@ class Axis:
         steps = -(-room // self.stride) if self.ceil else room // self.stride
         if self.ceil and steps * self.stride >= self.size + self.begin:
             steps -= 1
-        if steps < 0:
+        if int(steps) < 0:
             raise NoResult(
-                f"a window of {self.span} cells does not fit {self.size} cells with pads "
-                f"({self.begin}, {self.end})"
+                f"a window of {self.span} cells does not fit {int(self.size)} cells with pads "
+                f"({int(self.begin)}, {int(self.end)})"
             )
         return steps + 1
 
+    @property
+    def count(self) -> int:
+        """`windows` as a number."""
+        return int(self.windows)
+
     def positions(self) -> Table:
         """[windows, taps] of positions in the unpadded axis, as they come (some lie outside)."""
-        starts = np.arange(self.count, dtype=np.int64) * self.stride - self.begin
+        starts = np.arange(self.count, dtype=np.int64) * self.stride - int(self.begin)
         return starts[:, None] + np.arange(self.kernel, dtype=np.int64) * self.dilation
 
     def table(self) -> Table:
         """`positions`, with -1 for all that lies outside."""
-        return inside(self.positions(), self.size)
+        return inside(self.positions(), int(self.size))
 
     def counted(self, *, padding: bool) -> Table:
         """[windows]: taps in the data, or with `padding` in data and pads, never beyond them."""
         places = self.positions()
-        low, high = (-self.begin, self.size + self.end) if padding else (0, self.size)
+        low, high = 0, int(self.size)
+        if padding:
+            low, high = -int(self.begin), high + int(self.end)
         return np.asarray(((places >= low) & (places < high)).sum(axis=1))
 
 
@@ -68,9 +76,9 @@ def inside(places: Table, size: int) -> Table:
     return np.where((places >= 0) & (places < size), places, -1)
 
 
-def same_pads(size: int, span: int, stride: int, *, lower: bool) -> tuple[int, int]:
+def same_pads(size: Size, span: int, stride: int, *, lower: bool) -> tuple[Size, Size]:
     """(begin, end) of auto_pad SAME: ceil(size/stride) windows, the total clamped at 0."""
-    total = max(0, (-(-size // stride) - 1) * stride + span - size)
+    total = larger((-(-size // stride) - 1) * stride + span - size, 0)
     return (total - total // 2, total // 2) if lower else (total // 2, total - total // 2)
 
 

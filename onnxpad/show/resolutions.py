@@ -97,7 +97,9 @@ def _verdict(difference: Difference) -> Iterator[str]:
     cells = f"{difference.cells} of {difference.total}"
     yield f"{names} differ in {cells} cells of each channel{shared}"
     for number, axis in enumerate(difference.axes):
-        ranges = few([f"{begin} to {end}" for begin, end in axis.ranges], _SHOWN)
+        last = min(axis.outputs) - 1  # cells behind it are in one output alone
+        both = [(begin, min(end, last)) for begin, end in axis.ranges if begin <= last]
+        ranges = few([f"{begin} to {end}" for begin, end in both], _SHOWN)
         parts = [f"cells {ranges} differ" if ranges else "no cell is read otherwise"]
         for text, (one, other) in (
             ("the first window starts at", axis.starts),

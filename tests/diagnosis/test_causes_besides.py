@@ -75,3 +75,21 @@ def test_nothing_is_allowed_for_that_an_epsilon_explains() -> None:
     found = against(outputs(model(epsilon=0.00101), {"x": X})[0], budget=5)
     assert (found.explained, found.settling_atol) == (False, None)
     assert "save what the framework computes for 'a'" in found.settles
+
+
+@pytest.mark.parametrize("mode", ["reflect", "edge", "constant"])
+@pytest.mark.parametrize("sides", [((16, 16), (16, 16)), ((0, 12), (0, 8))])
+def test_padding_outside_of_the_model(mode: str, sides: tuple[tuple[int, int], ...]) -> None:
+    body = """a = Conv <pads = [1, 1, 1, 1]> (x, w) b = Relu (a)
+    c = Conv <pads = [1, 1, 1, 1]> (b, v) y = Resize <mode = "nearest"> (c, , s)"""
+    held, shapes = "float[4] s = {1, 1, 2, 2}", {"w": (2, 1, 3, 3), "v": (1, 2, 3, 3)}
+    deep = network(body, "float[1, 1, H, W] x", held, 17, **shapes)
+    x = signed(6, 1, 1, 20, 24).astype(np.float32)
+    padded: Array = np.pad(x, [(0, 0), (0, 0), *sides], mode=mode)  # type: ignore[call-overload]
+    whole = outputs(deep, {"x": padded})[0]
+    (top, bottom), (left, right) = (tuple(2 * cells for cells in pair) for pair in sides)
+    rows, columns = whole.shape[2:]
+    reference = whole[..., top : rows - bottom, left : columns - right]
+    found = diagnose(deep, inputs={"x": x}, outputs={"y": reference}, budget=30)
+    assert (found.explained, found.cause) == (False, Cause.NOT_PADDING), found.reason
+    assert "padded in front of the model" in found.reason

@@ -2,8 +2,6 @@
 
 import argparse
 import sys
-import time
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 
@@ -12,41 +10,17 @@ import numpy as np
 from tests.proof.law import Tally, judge_rewrites
 
 
-def say(text: str) -> None:
-    """Write a line to standard output at once."""
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
-
-
-def run(judge: Callable[[int], Tally], numbers: range, processes: int) -> Tally:
-    """What all numbers give together."""
-    total, start = Tally(), time.monotonic()
-    with ProcessPoolExecutor(processes) as pool:
-        for done, one in enumerate(pool.map(judge, numbers, chunksize=4), start=1):
-            total.merge(one)
-            for wrong in one.wrong:
-                say(f"WRONG {wrong}")
-            if done % 50 == 0:
-                say(f"{done} models, {time.monotonic() - start:.0f} s, {len(total.wrong)} wrong")
-    return total
-
-
-def report(total: Tally) -> None:
-    """The table."""
-    verdicts = ("proved", "undecided", "refuted")
-    names = sorted({name for name, _ in total.verdicts})
-    for name in names:
-        say(f"{name:<28}" + "".join(f"{total.verdicts[name, v]:>10}" for v in verdicts))
-    sums = [sum(total.verdicts[name, v] for name in names) for v in verdicts]
-    say(f"{'all':<28}" + "".join(f"{count:>10}" for count in sums))
+def report(total: Tally) -> str:
+    """The counts by pass, and the reasons."""
     times = np.asarray(total.seconds or [0.0]) * 1000
-    say(f"{total.open_sizes} with open sizes, {total.rounded} up to rounding of constants")
-    say(
-        f"ms: median {np.median(times):.0f}, 95 % {np.quantile(times, 0.95):.0f}, "
-        f"longest {times.max():.0f}"
-    )
-    for reason, count in total.reasons.most_common(40):
-        say(f"{count:>7}  {reason}")
+    counts = [
+        f"{name:<28}{verdict:>10}{count:>6}"
+        for (name, verdict), count in sorted(total.verdicts.items())
+    ]
+    reasons = [f"{count:>7}  {reason}" for reason, count in total.reasons.most_common(40)]
+    more = f"{total.open_sizes} with open sizes, {total.rounded} up to rounding of constants"
+    last = f"ms: median {np.median(times):.0f}, longest {times.max():.0f}"
+    return "\n".join([*counts, more, last, *reasons, *(f"WRONG {one}" for one in total.wrong)])
 
 
 def main() -> None:
@@ -56,8 +30,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of all that is drawn")
     parser.add_argument("--processes", type=int, default=1)
     options = parser.parse_args()
-    total = run(partial(judge_rewrites, seed=options.seed), range(options.count), options.processes)
-    report(total)
+    total = Tally()
+    with ProcessPoolExecutor(options.processes) as pool:
+        job = partial(judge_rewrites, seed=options.seed)
+        for one in pool.map(job, range(options.count), chunksize=4):
+            total.merge(one)
+    sys.stdout.write(report(total) + "\n")
     sys.exit(1 if total.wrong else 0)
 
 

@@ -1,28 +1,19 @@
-"""python -m tests.proof.mutants: what the kernel and validate say of wrong models.
+"""What the kernel says of wrong models.
 
 Every mutant is a rewritten random model with one more change. Its label comes from the tests'
 interpreter in float64, which looks for inputs and sizes at which the result is another one than
 that of the original: signed whole numbers, magnitudes from 0.01 to 3000, one sign, six sizes.
 """
 
-import argparse
-import sys
-import time
-import traceback
-from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
-from functools import partial
-from itertools import count
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import onnx
 from numpy.random import Generator
 
-import onnxpad
-from onnxpad.errors import OnnxpadError
-from onnxpad.proof import Limits, prove
+from onnxpad.proof import Limits, Proof, prove
 from tests.oracle.interpreter import run_model
 from tests.proof.law import random_spec, rewrites
 from tests.proof.mutations import at_one_size, mutant
@@ -30,38 +21,15 @@ from tests.random_models.building import Built, build
 from tests.random_models.feeding import Feed, data, feeds, sizes_of, stated
 from tests.random_models.spec import Spec
 
-CLAIMS = ("proved", "identical", "rounding")
-"""Verdicts of validate that call two models the same."""
 
-
-@dataclass(frozen=True)
-class Judged:
-    """A mutant: whether it can be observed, and what was said of it.
-
-    `said` and `told` are validate's verdict and sentence, `warned` are its warnings.
-    """
+class Judged(NamedTuple):
+    """A mutant: its change, whether it can be observed, and the proof."""
 
     number: int
     name: str
     change: str
     label: str
-    proof: str
-    reason: str
-    readings: tuple[str, ...]
-    said: str
-    told: str
-    warned: tuple[str, ...] = ()
-
-    @property
-    def is_claimed(self) -> bool:
-        """Whether it was called proved, or the same."""
-        return self.proof == "proved" or self.said in CLAIMS
-
-    @property
-    def is_wrong(self) -> bool:
-        """Whether it broke validate, or can be observed and was claimed, and nothing was said."""
-        silent = self.is_claimed and not self.readings + self.warned
-        return self.said == "broken" or (self.label == "observable" and silent)
+    proof: Proof
 
 
 def mutants(
@@ -168,75 +136,8 @@ def _alike(first: Feed, second: Feed) -> bool:
     return True
 
 
-def judge(number: int, seed: int, each: int = 3, *, run: bool = True) -> list[Judged]:
+def judge(number: int, seed: int, each: int = 3) -> Iterator[Judged]:
     """All mutants of one model."""
-    found = []
     for spec, built, name, change, other, fed in mutants(number, seed, each):
-        facts = stated(spec)
-        proof = prove(built.model, other, dims=facts, limits=Limits(seconds=20))
-        kind = label(built.model, other, fed)
-        told = validated(built.model, other, facts) if run else ("", "", ())
-        ways = proof.verdict, proof.reason, proof.readings
-        found.append(Judged(number, name, change, kind, *ways, *told))
-    return found
-
-
-def validated(
-    before: onnx.ModelProto, after: onnx.ModelProto, facts: dict[str, int | str]
-) -> tuple[str, str, tuple[str, ...]]:
-    """validate's verdict, sentence and warnings; a refusal is "refused", a defect "broken"."""
-    try:
-        done = onnxpad.validate(before, after, dims=facts)
-    except OnnxpadError as error:
-        return "refused", str(error), ()
-    except Exception:  # noqa: BLE001 - the others are judged all the same
-        return "broken", traceback.format_exc()[-600:], ()
-    return str(done.verdict.value), done.reason, done.warnings
-
-
-def table(rows: list[Judged]) -> str:
-    """Labels against verdicts."""
-    lines = []
-    for what in ("proof", "said"):
-        counts = Counter((row.label, getattr(row, what)) for row in rows)
-        names = sorted({name for _, name in counts})
-        lines.append(f"{what:<12}" + "".join(f"{name or '-':>12}" for name in names))
-        lines += [
-            f"{kind:<12}" + "".join(f"{counts[kind, name]:>12}" for name in names)
-            for kind in ("observable", "same", "no result")
-        ]
-    seen = [row for row in rows if row.label == "observable"]
-    caught = sum(row.said == "different" or row.proof == "refuted" for row in seen)
-    lines.append(f"observable: {caught} of {len(seen)} are different by proof and run together")
-    claimed = [row for row in seen if row.is_claimed]
-    wrong = sum(row.is_wrong for row in claimed)
-    lines.append(f"observable and called the same: {len(claimed)}, {wrong} without a warning")
-    return "\n".join(lines)
-
-
-def main() -> None:
-    """Parse the command line, judge, print; exit with 1 where a mutant was called the same."""
-    parser = argparse.ArgumentParser(prog="python -m tests.proof.mutants", description=__doc__)
-    parser.add_argument("--count", type=int, default=300, help="mutants to judge")
-    parser.add_argument("--seed", type=int, default=1, help="of all that is drawn")
-    parser.add_argument("--processes", type=int, default=1)
-    parser.add_argument("--each", type=int, default=3, help="mutants of every rewrite")
-    parser.add_argument("--proof-only", action="store_true", help="do not run validate")
-    options = parser.parse_args()
-    job = partial(judge, seed=options.seed, each=options.each, run=not options.proof_only)
-    start, rows = time.monotonic(), list[Judged]()
-    with ProcessPoolExecutor(options.processes) as pool:
-        for first in count(step=4 * options.processes):
-            if len(rows) >= options.count:
-                break
-            for found in pool.map(job, range(first, first + 4 * options.processes)):
-                rows += found
-                sys.stdout.writelines(f"WRONG {row}\n" for row in found if row.is_wrong)
-            sys.stdout.write(f"{len(rows)} mutants, {time.monotonic() - start:.0f} s\n")
-            sys.stdout.flush()
-    sys.stdout.write(table(rows) + "\n")
-    sys.exit(1 if any(row.is_wrong for row in rows) else 0)
-
-
-if __name__ == "__main__":
-    main()
+        proof = prove(built.model, other, dims=stated(spec), limits=Limits(seconds=20))
+        yield Judged(number, name, change, label(built.model, other, fed), proof)

@@ -209,13 +209,6 @@ def test_what_differs_at_large_sizes_alone_is_not_proved(name: str) -> None:
 SHIFTED = """{} e = Where(W, WRONG, c0) m = Neg(e) q = Concat<axis = 0>(c0, c0, e, c0, c0, m)
 f = Pad(x, q)
 """
-COUNTED = """k = Squeeze(x, c0) l = Squeeze(k, c0) z, o = Scan<num_scan_inputs = 1, body = b
-(int64[1] c, float r) => (int64[1] d, float t) { one = Constant<value_ints = [1]>()
-far = Constant<value_ints = [8]>() d = Add(c, one) g = Greater(d, far) i = Squeeze(g)
-u = OP(r, r) t = Where(i, u, r) }>(c0, l) v = Unsqueeze(o, c0) y = Unsqueeze(v, c0)"""
-BOTH_ROWS = """h = Squeeze(f, c0) l = Squeeze(h, c0) i = Squeeze(z, c0) j = Squeeze(i, c0)
-o = Scan<num_scan_inputs = 2, body = b (float r, float p) => (float t) { t = Add(r, p) }>(l, j)
-v = Unsqueeze(o, c0) y = Unsqueeze(v, c0)"""
 SLOW = "Less(g, c0) e = Where(W, WRONG, c0)" + PICKED.format("e")
 FITTING: dict[str, Case] = {
     "a list that a fixed one is added to": case(
@@ -236,20 +229,6 @@ FITTING: dict[str, Case] = {
         "a = MaxPool<kernel_shape = [4], strides = [4]>(x) y = Add(a, F)",
         "float[1,1,H] x",
         {},
-    ),
-    "rows that count": (
-        COUNTED.replace("OP", "Mul"),
-        COUNTED.replace("OP", "Add"),
-        "float[1,1,H] x",
-        {},
-    ),
-    "rows of two sizes": case(
-        SHIFTED.format(f"{SIZE} k = Add(c8, c8) a = Mod(n, k) W = Equal(a, c0)") + BOTH_ROWS,
-        "c1",
-        "c0",
-        "float[1,1,H] x, float[1,1,W] z",
-        H="%4=0",
-        W="%8=0",
     ),
     "two sizes that are the same": case(
         SHIFTED.format(

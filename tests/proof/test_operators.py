@@ -7,7 +7,7 @@ import onnx
 import pytest
 from onnx.reference import ReferenceEvaluator
 
-from onnxpad.proof.call import Budget, Notes, Value
+from onnxpad.proof.call import Budget, Value
 from onnxpad.proof.domain import Domain
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.evaluation import Evaluation
@@ -15,6 +15,7 @@ from onnxpad.proof.field import Field
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.formal import Formal
 from onnxpad.proof.graphs import read
+from onnxpad.proof.sized import Notes
 from tests.oracle.interpreter import run_model
 from tests.proof.law import random_spec
 from tests.proof.small_models import Array, one_node, signed
@@ -59,6 +60,8 @@ def test_random_models_compute_as_the_oracle_says(number: int) -> None:
             continue
         except NotImplementedError as missing:
             pytest.skip(f"the tests' interpreter: {missing}")
+        if spec.place in ("loop", "loop carried", "scan"):
+            pytest.skip("the kernel compares bodies of loops, and runs none")
         made = evaluated(built.model, feed, Numeric({}))
         for (name, one), value in zip(wanted.items(), made, strict=True):
             assert value.dtype == one.dtype, name
@@ -112,10 +115,6 @@ CASES: list[tuple[str, list[Any], dict[str, Any], int]] = [
      [signed(2, 3) / 2 + np.float32(0.1), abs(signed(3)) + 1, np.array([3, 0, 9], np.uint8)],
      {"axis": 1}, 13),
     ("DequantizeLinear", [np.array([[1, -7, 3]], np.int8), np.float32(0.5), np.int8(-2)], {}, 19),
-    ("DeformConv", [signed(1, 2, 4, 4), signed(2, 2, 2, 2, seed=1), signed(1, 8, 3, 3) / 4],
-     {"kernel_shape": [2, 2]}, 19),
-    ("DeformConv", [signed(1, 2, 4, 4), signed(2, 2, 3, 3, seed=1), signed(1, 18, 4, 4) / 8],
-     {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1]}, 19),
     ("Col2Im", [signed(1, 8, 9), np.array([4, 4]), np.array([2, 2])], {}, 18),
     ("Col2Im", [signed(1, 4, 6), np.array([4, 3]), np.array([2, 2])],
      {"pads": [0, 1, 0, 1], "strides": [2, 1], "dilations": [1, 2]}, 18),
@@ -132,7 +131,7 @@ CASES: list[tuple[str, list[Any], dict[str, Any], int]] = [
 EXACT = {
     *("Slice", "Concat", "Transpose", "Reshape", "Conv", "MatMul", "Gemm", "ReduceSum", "Pad"),
     *("Clip", "Max", "Min", "Relu", "Sum", "QuantizeLinear", "DequantizeLinear", "Col2Im"),
-    *("DeformConv", "Div", "ReduceMax", "GlobalMaxPool", "Abs", "Neg", "Floor"),
+    *("Div", "ReduceMax", "GlobalMaxPool", "Abs", "Neg", "Floor"),
 }
 
 

@@ -123,7 +123,8 @@ def test_a_case(
 ) -> None:
     model = case.model
     done = case.rewritten(model)
-    ran_on = fitting_feed(case) if done.changed else None
+    is_read_anew = case.options.get("legacy_split", False)  # as the oracle reads no model
+    ran_on = fitting_feed(case) if done.changed and not is_read_anew else None
     answer = answers[case.path.stem, case.name] = answer_of(done, runs=ran_on is not None)
     assert model == case.model, "the model of the caller is changed"
     if done.changed:

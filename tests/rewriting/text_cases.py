@@ -11,8 +11,7 @@ A file `cases/<pass>.txt` is a list of blocks:
 
 `-- after, not run` marks models that the oracle cannot run. `-- after` is followed by what
 is skipped, each as a line `skip: NODE: reason`. Lines `note:` and `undone:` say what a report
-says besides; `whole:` what is done to the model for a target, `elsewhere:` what onnxruntime does
-otherwise with what is written for a target alone.
+says besides; `whole:` what is done to the model for a target.
 `pytest tests/rewriting/test_cases.py --record` writes anew what stands behind `--`; read its diff.
 """
 

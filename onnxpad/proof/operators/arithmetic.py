@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.proof import paces
 from onnxpad.proof.call import Call, Value, lowest, rule
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.floats import COMPARISONS
-from onnxpad.proof.formal import Formal
 from onnxpad.proof.functions import FLOATS
 from onnxpad.proof.operators.cell_moves import normal, together
 from onnxpad.proof.operators.windowed import centred, power, root, whole_power
+from onnxpad.proof.sized import Size, broadcast, fit, hangs, is_sized, sized
 
 Array = NDArray[Any]
 
@@ -56,12 +55,26 @@ NUMBERS: dict[str, Callable[[Array, Array], Array]] = {
 
 
 def _broadcast(call: Call, arrays: list[Array]) -> None:
-    paces.broadcast(call, [value for value in call.inputs if value is not None])
     try:
         made = np.broadcast_shapes(*(array.shape for array in arrays))
     except ValueError:
+        broadcast(call.notes, [one.axes for one in call.inputs if one is not None])
         raise NoResult(f"{call.op} of shapes {[array.shape for array in arrays]}") from None
     call.spend(float(np.prod(made, dtype=np.float64)) * len(arrays))
+
+
+def _of_numbers(call: Call, arrays: list[Array]) -> Value:
+    """Of known numbers, in their own type; those that hang on sizes tell how the result does."""
+    dtype = np.dtype(bool) if call.op in COMPARISONS else call.need(0).dtype
+    if any(map(is_sized, arrays)):
+        op = "fmod" if call.get("fmod", 0) else call.op
+        made = reduce(lambda a, b: sized(op, call.notes, dtype, a, b), arrays)
+        if op == "Div" and dtype.kind in "iu":
+            made = sized("Truncated", call.notes, dtype, made)
+        return Value(made, dtype, known=True)
+    with np.errstate(over="ignore"):
+        made = reduce(np.fmod if call.get("fmod", 0) else NUMBERS[call.op], arrays)
+    return Value(np.asarray(made).astype(dtype), dtype, known=True)
 
 
 @rule(*NUMBERS)
@@ -73,20 +86,7 @@ def binary(call: Call) -> list[Value]:
     _broadcast(call, arrays)
     dtype = call.need(0).dtype
     if known:
-        if call.get("fmod", 0):
-            made = reduce(np.fmod, arrays)
-        else:
-            with np.errstate(over="ignore"):
-                made = reduce(NUMBERS[call.op], arrays)
-        kept = np.asarray(made) if call.op in COMPARISONS else np.asarray(made).astype(dtype)
-        return [Value(kept, kept.dtype, known=True)]
-    if (
-        isinstance(call.d, Formal)
-        and call.d.chosen_from
-        and dtype.kind in "iu"
-        and len(arrays) == 2
-    ):
-        return [call.made(_of_places(call, call.d, *arrays))]
+        return [_of_numbers(call, arrays)]
     match call.op:
         case "Add" | "Mul" | "Sub":
             made = getattr(call.d, call.op.lower())(*arrays)
@@ -131,41 +131,6 @@ def _power(call: Call, x: Array) -> Array:
     return power(call, x, Fraction(number))
 
 
-def _of_places(call: Call, d: Formal, a: Array, b: Array) -> Array:
-    """Whole arithmetic on places of maxima: on every candidate's place for itself."""
-    a, b = np.broadcast_arrays(a, b)
-    made = [
-        _of_place(call, d, *pair)
-        for pair in zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
-    ]
-    return np.asarray(made, np.int64).reshape(a.shape)
-
-
-def _of_place(call: Call, d: Formal, a: int, b: int) -> int:
-    candidates: tuple[int, ...] | None = None
-    sides: list[tuple[int, ...]] = []
-    for element in (a, b):
-        if element in d.chosen_from:
-            mine, numbers = d.chosen_from[element]
-            if candidates not in (None, mine):
-                return int(d.name((call.op, a, b)))
-            candidates = mine
-            sides.append(numbers)
-        elif isinstance(d.numbers.get(element), Fraction):
-            sides.append((int(d.numbers[element]),))
-        else:
-            return int(d.name((call.op, a, b)))
-    width = len(candidates) if candidates else 1
-    left, right = (np.broadcast_to(np.asarray(side, np.int64), (width,)) for side in sides)
-    found = NUMBERS[call.op](left, right) if call.op in NUMBERS else None
-    if found is None:
-        return int(d.name((call.op, a, b)))
-    numbers = tuple(int(one) for one in np.asarray(found))
-    if candidates is None:
-        return int(d.number(Fraction(numbers[0])))
-    return int(d.position(candidates, numbers))
-
-
 _PARAMETERS = ("alpha", "beta", "gamma", "lambd", "bias", "approximate")
 _OF_NUMBERS: dict[str, Callable[[Array], Array]] = {
     "Abs": np.abs,
@@ -185,6 +150,8 @@ def function(call: Call) -> list[Value]:
     """A function of one number: arithmetic, a number where that is certain, else a name."""
     value = call.need(0)
     call.spend(value.cells.size)
+    if value.known and call.op in _OF_NUMBERS and is_sized(value.cells):
+        return [call.moved(sized(call.op, call.notes, value.dtype, value.cells))]
     if value.known and call.op in _OF_NUMBERS:
         return [call.moved(_OF_NUMBERS[call.op](value.cells).astype(value.dtype))]
     x = call.cells(0)
@@ -220,7 +187,11 @@ def clip(call: Call) -> list[Value]:
     operands = [one for one in call.inputs if one is not None]
     if len(operands) > 1 and all(one.known for one in operands):
         low, high = (one.cells if one else None for one in map(call.optional, (1, 2)))
-        return [call.moved(np.clip(value.cells, low, high).astype(dtype))]
+        if not any(is_sized(one.cells) for one in operands):
+            return [call.moved(np.clip(value.cells, low, high).astype(dtype))]
+        made = value.cells if low is None else sized("Max", call.notes, dtype, value.cells, low)
+        made = made if high is None else sized("Min", call.notes, dtype, made, high)
+        return [call.moved(made)]
     x = call.cells(0)
     bounds = _bound(call, 1, "min"), _bound(call, 2, "max")
     for bound, smallest in zip(bounds, (False, True), strict=True):
@@ -256,8 +227,8 @@ def cast(call: Call) -> list[Value]:
 
     value, to = call.need(0), helper.tensor_dtype_to_np_dtype(int(call.get("to")))
     if value.known:
-        if value.sized and (to.kind not in "iuf" or (to.kind in "iu" and to.itemsize < 4)):
-            call.notes.breaks(f"sizes become {to}")
+        if is_sized(value.cells):
+            return [Value(_cast_sized(call, value, to), to, known=True)]
         with np.errstate(all="ignore"):
             return [Value(value.cells.astype(to), to, known=True)]
     wider = value.dtype.kind in "iub" and to.kind in "iuf" and np.can_cast(value.dtype, to)
@@ -266,6 +237,14 @@ def cast(call: Call) -> list[Value]:
         return [call.made(value.cells, to)]
     kinds = {"from": value.dtype.str, "to": to.str}
     return [call.made(call.d.function("Cast", kinds, value.cells), to)]
+
+
+def _cast_sized(call: Call, value: Value, to: np.dtype[Any]) -> Array:
+    """Numbers that hang on sizes under another type."""
+    if to.kind not in "iuf" or (to.kind in "iu" and to.itemsize < 4):
+        call.notes.breaks(f"sizes become {to}")
+    op = "Truncated" if value.dtype.kind == "f" and to.kind in "iu" else "Cast"
+    return sized(op, call.notes, to, value.cells)
 
 
 def _is_float(dtype: np.dtype[Any]) -> bool:
@@ -291,7 +270,7 @@ def batch_normalization(call: Call) -> list[Value]:
 @rule("MatMul", "MatMulInteger", "Gemm")
 def matmul(call: Call) -> list[Value]:
     """Sums of products; Gemm scales and adds."""
-    if any(any(value.axes) for value in call.inputs if value is not None):
+    if any(hangs(*value.axes) for value in call.inputs if value is not None):
         call.notes.breaks(f"{call.op} sums over an axis")
     if call.op == "MatMulInteger":
         if any(point is not None and point.cells.size > 1 for point in map(call.optional, (2, 3))):
@@ -362,7 +341,13 @@ def _over(call: Call, spots: list[int], *, keep: bool) -> Value:
         y = root(call, y, power[call.op])
     if keep:
         y = y.reshape([1 if at in spots else size for at, size in enumerate(x.shape)])
-    return call.made(y)
+    return call.made(y, None, _less(call, spots, keep=keep))
+
+
+def _less(call: Call, spots: list[int], *, keep: bool) -> list[Size]:
+    """The axes of the first operand without some, or with size 1 there."""
+    axes = call.need(0).axes
+    return [1 if at in spots else size for at, size in enumerate(axes) if keep or at not in spots]
 
 
 @rule("ArgMax", "ArgMin")
@@ -379,8 +364,9 @@ def place(call: Call) -> list[Value]:
     if call.get("select_last_index", 0):
         moved, places = moved[..., ::-1], places[::-1]
     y = call.d.chosen(moved, places, -float("inf"), floats=value.dtype.kind == "f")
-    y = np.expand_dims(y, axis) if call.get("keepdims", 1) else y
-    return [call.made(y, np.int64)]
+    keep = bool(call.get("keepdims", 1))
+    y = np.expand_dims(y, axis) if keep else y
+    return [call.made(y, np.int64, _less(call, [axis], keep=keep))]
 
 
 @rule("QuantizeLinear", "DequantizeLinear")
@@ -418,7 +404,7 @@ def _along(call: Call, values: Array, x: Array, axis: int) -> Array:
     axis = normal(axis, x.ndim)
     for value in call.inputs[1:]:
         if value is not None and len(value.shape) == 1:
-            paces.fit(call, [paces.sized(call.need(0), axis), paces.sized(value, 0)])
+            fit(call.notes, [call.need(0).axes[axis], value.axes[0]])
     if values.ndim == 1 and values.size != x.shape[axis]:
         raise NoResult(f"{call.op}: {values.size} scales for {x.shape[axis]} cells of axis {axis}")
     if values.shape != (x.shape[axis],):

@@ -1,15 +1,17 @@
 """Operators that move cells: Pad, Slice, Concat, Transpose and what changes shapes."""
 
 import math
+from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.proof import paces
-from onnxpad.proof.call import Call, Value, joined, rule
+from onnxpad.proof.call import Call, Value, rule
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.formal import Formal
+from onnxpad.proof.sized import Size, Sized, broadcast, fit, hangs, is_sized, larger, sized, smaller
 from onnxpad.proof.windows import Axis, gather, pad_table, transposed_table
 
 Array = NDArray[Any]
@@ -36,7 +38,7 @@ def together(call: Call, indices: range) -> tuple[list[Array], bool]:
 def pad(call: Call) -> list[Value]:
     """ONNX Operators, Pad-25; Pad-1 calls the pads `paddings`."""
     data, rank = call.need(0), call.need(0).cells.ndim
-    pads = call.ints(1, "paddings" if "paddings" in call.attributes else "pads")
+    pads = call.sizes(1, "paddings" if "paddings" in call.attributes else "pads")
     listed = call.ints(3) if call.optional(3) is not None else list(range(rank))
     mode = call.get("mode", "constant")
     if pads is None or listed is None or mode not in _MODES:
@@ -46,29 +48,34 @@ def pad(call: Call) -> list[Value]:
         raise NoResult(f"Pad: {len(pads)} pads for the axes {listed}")
     fill, known = _fill(call, data)
     x = data.cells if known else call.embedded(data)
-    call.notes.tie(call.computed(3))
-    origins = _origins(call, 1, len(pads))
-    for at, axis in enumerate(spots):
-        begin, end = pads[at], pads[len(spots) + at]
-        if begin == end == 0:
-            continue
+    _chosen_axes(call, 3)
+    axes = list(data.axes)
+    for axis, begin, end in zip(spots, pads, pads[len(spots) :], strict=False):
+        axes[axis] = axes[axis] + begin + end
+        first, last = int(begin), int(end)
         size = x.shape[axis]
-        if mode == "reflect" and max(begin, end) >= size - max(0, -begin) - max(0, -end):
+        if mode == "reflect" and max(first, last) >= size - max(0, -first) - max(0, -last):
             call.reads("a mirror wider than the data has no result")
-        call.spend(x.size / max(size, 1) * max(0, size + begin + end))
-        reach = abs(begin) + abs(end) if mode == "constant" else 2 * (abs(begin) + abs(end)) + 2
-        call.window(axis, reach)
-        call.notes.tie(data.axes[axis] | origins[at] | origins[len(spots) + at])
-        x = gather(x, [pad_table(size, begin, end, mode)], axis, fill)
-    return [Value(x, data.dtype, known=known)]
+        call.spend(x.size / max(size, 1) * max(0, size + first + last))
+        reach = abs(first) + abs(last)
+        _require_level(call, (begin, end))
+        call.window(hangs(data.axes[axis]), reach if mode == "constant" else 2 * reach + 2)
+        if first or last:
+            x = gather(x, [pad_table(size, first, last, mode)], axis, fill)
+    return [Value(x, data.dtype, known=known, written=tuple(axes))]
 
 
-def _origins(call: Call, index: int, count: int) -> list[int]:
-    """Where the numbers of an operand came from."""
+def _require_level(call: Call, numbers: Sequence[Size]) -> None:
+    """Note that lemma 2 does not hold if one of the numbers grows with a size."""
+    if any(isinstance(one, Sized) and one.slopes for one in numbers):
+        call.notes.breaks(f"{call.op} by sizes")
+
+
+def _chosen_axes(call: Call, index: int) -> None:
+    """Note axes that were computed from sizes."""
     value = call.optional(index)
-    if value is None or not value.sized:
-        return [0] * count
-    return [one.sizes for one in paces.listed(value)]
+    if value is not None and value.sources:
+        call.notes.breaks(f"{call.op} takes axes by sizes")
 
 
 def _fill(call: Call, data: Value) -> tuple[Any, bool]:
@@ -90,7 +97,7 @@ def _fill(call: Call, data: Value) -> tuple[Any, bool]:
 def slice_(call: Call) -> list[Value]:
     """Bounds are attributes before opset 10; they count from the end where they are negative."""
     x, rank = call.need(0).cells, call.need(0).cells.ndim
-    starts, ends = call.ints(1, "starts"), call.ints(2, "ends")
+    starts, ends = call.sizes(1, "starts"), call.sizes(2, "ends")
     if starts is None or ends is None or len(starts) != len(ends):
         raise NoResult("Slice without starts or ends")
     axes = call.ints(3, "axes") or list(range(len(starts)))
@@ -100,38 +107,39 @@ def slice_(call: Call) -> list[Value]:
     spots = [normal(axis, rank) for axis in axes]
     if len(set(spots)) < len(spots) or 0 in steps:
         raise NoResult("Slice: an axis twice, or a step of 0")
-    call.notes.tie(call.computed(3, 4))
-    _clamped(call, spots)
-    origins = [_origins(call, at, len(starts)) for at in (1, 2)]
-    cut: list[Any] = [slice(None)] * rank
-    for at, (axis, step) in enumerate(zip(spots, steps, strict=True)):
-        size, reach = x.shape[axis], abs(step)
-        cut[axis] = slice(*_bounds(size, starts[at], ends[at], step))
-        for bound, origin in ((starts[at], origins[0][at]), (ends[at], origins[1][at])):
-            call.notes.tie(call.need(0).axes[axis] | origin)
-            if origin:
-                reach += min(abs(bound), abs(size - abs(bound)))
-            elif abs(bound) < _ENDLESS:
-                reach += abs(bound)
-        call.window(axis, reach, abs(step))
-    return [call.moved(x[tuple(cut)])]
+    _chosen_axes(call, 3)
+    _chosen_axes(call, 4)
+    written, cut = list(call.need(0).axes), [slice(None)] * rank
+    for axis, start, end, step in zip(spots, starts, ends, steps, strict=True):
+        size = written[axis]
+        first, last = _bounds(size, start, end, step)
+        cut[axis] = slice(int(first), int(last) if int(last) >= 0 else None, step)
+        written[axis] = larger(-((first - last) // step), 0)
+        reach = sum(_from_an_end(call, size, one) for one in (first, last)) + abs(step)
+        call.window(hangs(size), reach, abs(step))
+    return [call.moved(x[tuple(cut)], written)]
 
 
-def _clamped(call: Call, spots: list[int]) -> None:
-    """Note where bounds that were computed from sizes pass the ends of their axes."""
-    for value in (call.optional(1), call.optional(2)):
-        if value is not None and value.sized:
-            for axis, one in zip(spots, paces.listed(value), strict=True):
-                paces.clamped(call, one, paces.of_axis(call.need(0), axis))
+def _bounds(size: Size, start: Size, end: Size, step: int) -> tuple[Size, Size]:
+    """What Slice-13 makes of its bounds: from the first cell to one beyond the last (-1: all)."""
+    most = size if step > 0 else size - 1
+    made = []
+    for bound, least in ((start, 0), (end, 0 if step > 0 else -1)):
+        if not isinstance(bound, Sized) and abs(bound) >= _ENDLESS:
+            made.append(most if bound > 0 else least)
+            continue
+        from_front = bound + size if bound < 0 else bound
+        made.append(smaller(larger(from_front, least), most))
+    return made[0], made[1]
 
 
-def _bounds(size: int, start: int, end: int, step: int) -> tuple[int, int | None, int]:
-    """What Slice-13 makes of its bounds, as a Python slice."""
-    start, end = (one + size if one < 0 else one for one in (start, end))
-    if step > 0:
-        return min(max(start, 0), size), min(max(end, 0), size), step
-    start, end = min(max(start, 0), size - 1), min(max(end, -1), size - 1)
-    return start, (None if end < 0 else end), step
+def _from_an_end(call: Call, size: Size, bound: Size) -> int:
+    """How many cells a bound is off the front or the end of its axis, whichever it follows."""
+    if not isinstance(bound, Sized) or not bound.slopes:
+        return abs(int(bound))
+    if not isinstance(size, Sized) or bound.slopes != size.slopes:
+        call.notes.breaks("a bound of a Slice moves with a size")
+    return abs(int(size) - int(bound))
 
 
 @rule("Concat")
@@ -140,25 +148,28 @@ def concat(call: Call) -> list[Value]:
     arrays, known = together(call, range(len(call.inputs)))
     rank = arrays[0].ndim
     axis = normal(int(call.get("axis", 1)), rank)
-    shapes = [(array.shape[:axis], array.shape[axis + 1 :], array.ndim) for array in arrays]
-    values = [call.need(at) for at in range(len(arrays)) if arrays[at].ndim == rank]
-    for other in set(range(rank)) - {axis}:
-        paces.fit(call, [paces.sized(value, other) for value in values])
-    if any(shape != shapes[0] for shape in shapes):
+    shapes = [call.need(at).axes for at in range(len(arrays))]
+    if any(len(one) != rank for one in shapes):
         raise NoResult(f"Concat of shapes {[array.shape for array in arrays]}")
-    fixed = sum(value.shape[axis] for value in values if not value.axes[axis])
-    call.notes.window(
-        joined(value.axes[axis] for value in map(call.need, range(len(arrays)))), fixed
-    )
+    axes = [
+        sum(one[at] for one in shapes) if at == axis else fit(call.notes, [s[at] for s in shapes])
+        for at in range(rank)
+    ]
+    if len({shape[:axis] + shape[axis + 1 :] for shape in (array.shape for array in arrays)}) > 1:
+        raise NoResult(f"Concat of shapes {[array.shape for array in arrays]}")
+    fixed = sum(int(one[axis]) for one in shapes if not hangs(one[axis]))
+    call.window(hangs(axes[axis]), fixed)
     call.spend(sum(array.size for array in arrays))
     made = np.concatenate(arrays, axis=axis)
-    return [Value(made, call.need(0).dtype, known=known)]
+    return [Value(made, call.need(0).dtype, known=known, written=tuple(axes))]
 
 
 @rule("Split")
 def split(call: Call) -> list[Value]:
     """Equal parts, the last one smaller, where no sizes are given."""
-    x, parts = call.need(0).cells, call.ints(1, "split")
+    x, listed = call.need(0).cells, call.sizes(1, "split")
+    parts: list[int] | None = None if listed is None else list(map(int, listed))
+    _require_level(call, listed or ())
     axis = normal(int(call.get("axis", 0)), x.ndim)
     call.breaks("Split cuts an axis into parts", axis)
     if parts is None:
@@ -170,7 +181,12 @@ def split(call: Call) -> list[Value]:
     if sum(parts) != x.shape[axis] or min(parts, default=0) < 0:
         raise NoResult(f"Split of {x.shape[axis]} cells into {parts}")
     places = np.cumsum(parts)[:-1].tolist()
-    return [call.moved(part) for part in np.split(x, places, axis)]
+    axes = call.need(0).axes
+    sizes: Sequence[Size] = listed or parts
+    return [
+        call.moved(part, [*axes[:axis], size, *axes[axis + 1 :]])
+        for part, size in zip(np.split(x, places, axis), sizes, strict=True)
+    ]
 
 
 @rule("Transpose")
@@ -180,7 +196,8 @@ def transpose(call: Call) -> list[Value]:
     perm = call.get("perm") or list(range(x.ndim))[::-1]
     if sorted(perm) != list(range(x.ndim)):
         raise NoResult(f"perm {list(perm)} of {x.ndim} axes")
-    return [call.moved(x.transpose(perm))]
+    axes = call.need(0).axes
+    return [call.moved(x.transpose(perm), [axes[at] for at in perm])]
 
 
 @rule("Squeeze")
@@ -197,19 +214,21 @@ def squeeze(call: Call) -> list[Value]:
         call.breaks("Squeeze of an axis of an open size", *spots)
     if any(x.shape[at] != 1 for at in spots):
         raise NoResult(f"Squeeze of axes {axes} of shape {x.shape}")
-    return [call.moved(x.reshape([size for at, size in enumerate(x.shape) if at not in spots]))]
+    kept = [size for at, size in enumerate(call.need(0).axes) if at not in spots]
+    return [call.moved(x.reshape(list(map(int, kept))), kept)]
 
 
 @rule("Unsqueeze")
 def unsqueeze(call: Call) -> list[Value]:
     """New axes of size 1."""
-    x, axes = call.need(0).cells, call.ints(1, "axes") or []
-    rank = x.ndim + len(axes)
-    spots = {normal(axis, rank) for axis in axes}
-    if len(spots) < len(axes):
-        raise NoResult(f"Unsqueeze of axes {axes}")
-    old = iter(x.shape)
-    return [call.moved(x.reshape([1 if at in spots else next(old) for at in range(rank)]))]
+    x, listed = call.need(0).cells, call.ints(1, "axes") or []
+    rank = x.ndim + len(listed)
+    spots = {normal(axis, rank) for axis in listed}
+    if len(spots) < len(listed):
+        raise NoResult(f"Unsqueeze of axes {listed}")
+    old = iter(call.need(0).axes)
+    axes = [1 if at in spots else next(old) for at in range(rank)]
+    return [call.moved(x.reshape(list(map(int, axes))), axes)]
 
 
 @rule("Reshape", "Flatten")
@@ -217,12 +236,14 @@ def reshape(call: Call) -> list[Value]:
     """The same cells in another shape."""
     value = call.need(0)
     x = value.cells
+    listed: list[Size] = []
     if call.op == "Flatten":
         axis = int(call.get("axis", 1))
         axis = axis + x.ndim if axis < 0 else axis
         wanted = [math.prod(x.shape[:axis]), math.prod(x.shape[axis:])]
     else:
-        wanted = call.ints(1, "shape") or []
+        listed = call.sizes(1, "shape") or []
+        wanted = list(map(int, listed))
         if not call.get("allowzero", 0):
             if any(size == 0 and at >= x.ndim for at, size in enumerate(wanted)):
                 raise NoResult(f"Reshape of {x.shape} to {wanted}")
@@ -234,18 +255,19 @@ def reshape(call: Call) -> list[Value]:
     if not fits or min(wanted, default=1) < -1:
         raise NoResult(f"Reshape of {x.shape} to {wanted}")
     call.breaks(f"{call.op} counts the cells of several axes")
-    return [call.moved(x.reshape(wanted))]
+    made = x.reshape(wanted)
+    _require_level(call, listed)
+    sizes = hangs(*listed)
+    axes = [Sized(Fraction(size), sizes, {}, call.notes) if sizes else size for size in made.shape]
+    return [call.moved(made, axes)]
 
 
 @rule("Shape")
 def shape(call: Call) -> list[Value]:
     """Sizes as numbers."""
-    value = call.need(0)
-    axes = range(len(value.shape))[slice(call.get("start", 0), call.get("end"))]
-    made = np.asarray([value.shape[axis] for axis in axes], np.int64)
-    grown = tuple(paces.of_axis(value, axis) for axis in axes)
-    is_open = any(one.sizes for one in grown)
-    return [Value(made, made.dtype, known=True, paces=grown if is_open else None)]
+    axes = call.need(0).axes[slice(call.get("start", 0), call.get("end"))]
+    made = np.asarray(axes, object if hangs(*axes) else np.int64)
+    return [Value(made, np.dtype(np.int64), known=True, written=made.shape)]
 
 
 @rule("Size")
@@ -259,30 +281,27 @@ def size_(call: Call) -> list[Value]:
 @rule("Expand")
 def expand(call: Call) -> list[Value]:
     """Broadcast to a shape."""
-    x, wanted = call.need(0).cells, call.ints(1) or []
-    ends = range(1, min(x.ndim, len(wanted)) + 1)
-    numbers = paces.listed(call.need(1))
-    for at in ends:
-        found = [(numbers[-at], wanted[-at]), paces.sized(call.need(0), -at)]
-        paces.fit(call, [one for one in found if one[0].number != 1])
+    x, wanted = call.need(0).cells, call.sizes(1) or []
+    axes = broadcast(call.notes, [call.need(0).axes, wanted])
     try:
-        made = np.broadcast_shapes(x.shape, tuple(wanted))
+        made = np.broadcast_shapes(x.shape, tuple(map(int, wanted)))
     except ValueError:
         raise NoResult(f"Expand of {x.shape} to {wanted}") from None
     call.spend(math.prod(made))
-    return [call.moved(np.broadcast_to(x, made))]
+    return [call.moved(np.broadcast_to(x, made), axes)]
 
 
 @rule("ConstantOfShape")
 def constant_of_shape(call: Call) -> list[Value]:
     """One number everywhere."""
     value = call.get("value", np.zeros(1, np.float32))
-    sizes = call.ints(0) or []
+    axes = call.sizes(0) or []
+    sizes = list(map(int, axes))
     if min(sizes, default=0) < 0 or value.size != 1:
         raise NoResult(f"ConstantOfShape of {sizes}")
     call.spend(math.prod(sizes))
     made = np.full(sizes, value.reshape(()), value.dtype)
-    return [Value(made, value.dtype, known=True)]
+    return [Value(made, value.dtype, known=True, written=tuple(axes))]
 
 
 @rule("Gather")
@@ -292,14 +311,16 @@ def gather_(call: Call) -> list[Value]:
     axis = normal(int(call.get("axis", 0)), value.cells.ndim)
     if not index.known:
         return [_picked(call, index, axis)]
-    size = value.cells.shape[axis]
-    if ((index.cells < -size) | (index.cells >= size)).any():
+    size, places = value.cells.shape[axis], index.numbers.astype(np.int64)
+    _require_level(call, index.cells.ravel().tolist())
+    if ((places < -size) | (places >= size)).any():
         raise NoResult("Gather beyond the axis")
     call.breaks("Gather takes cells of an axis by number", axis)
-    if any(index.axes):
+    if hangs(*index.axes):
         call.notes.breaks("Gather by a list whose length hangs on sizes")
     call.spend(value.cells.size / max(size, 1) * max(index.cells.size, 1))
-    return [call.moved(value.cells.take(index.cells.astype(np.int64), axis))]
+    axes = [*value.axes[:axis], *index.axes, *value.axes[axis + 1 :]]
+    return [call.moved(value.cells.take(places, axis), axes)]
 
 
 def _picked(call: Call, index: Value, axis: int) -> Value:
@@ -307,19 +328,21 @@ def _picked(call: Call, index: Value, axis: int) -> Value:
     call.breaks("Gather takes cells of an axis by number", axis)
     cells = np.moveaxis(call.cells(0), axis, -1)
     count, size = math.prod(cells.shape[:-1]), max(1, index.cells.size)
+    sizes = call.need(0).axes
+    axes = [*sizes[:axis], *index.axes, *sizes[axis + 1 :]]
     call.spend(cells.size + count * size)
     if not isinstance(call.d, Formal):
         places = index.cells.astype(np.int64)
         if ((places < -cells.shape[-1]) | (places >= cells.shape[-1])).any():
             raise NoResult("Gather beyond the axis")
-        return call.made(call.cells(0).take(places, axis))
+        return call.made(call.cells(0).take(places, axis), None, axes)
     flat = np.ascontiguousarray(cells).reshape(count, -1)
     names = [call.d.name(("column", row.tobytes())) for row in flat]
     columns = np.asarray(names, np.int64).reshape(cells.shape[:-1])
     call.d.asked.update(np.unique(flat).tolist())
     wide = columns.reshape(*columns.shape[:axis], *[1] * index.cells.ndim, *columns.shape[axis:])
     chosen = index.cells.reshape(*index.cells.shape, *[1] * (columns.ndim - axis))
-    return call.made(call.d.function("Gather", {}, wide, chosen))
+    return call.made(call.d.function("Gather", {}, wide, chosen), None, axes)
 
 
 @rule("Identity")
@@ -348,17 +371,18 @@ def where(call: Call) -> list[Value]:
     if not condition.known:
         return [_chosen_by(call, condition)]
     (a, b), known = together(call, range(1, 3))
-    paces.broadcast(call, [call.need(at) for at in range(3)])
+    dtype = call.need(1).dtype
     if condition.sources and not known:
         call.notes.breaks("Where chooses data by sizes")
-    made = np.where(condition.cells, a, b)
+    if known and any(map(is_sized, (condition.cells, a, b))):
+        return [Value(sized("Where", call.notes, dtype, condition.cells, a, b), dtype, known=True)]
+    made = np.where(condition.numbers, a, b)
     call.spend(made.size)
-    return [Value(made, call.need(1).dtype, known=known)]
+    return [Value(made, dtype, known=known)]
 
 
 def _chosen_by(call: Call, condition: Value) -> Value:
     """By a condition that is data: a function of it and of both cells, where they differ."""
-    paces.broadcast(call, [call.need(at) for at in range(3)])
     cells = condition.cells, call.cells(1), call.cells(2)
     try:
         asked, a, b = np.broadcast_arrays(*cells)
@@ -396,8 +420,9 @@ def col2im(call: Call) -> list[Value]:
 def _folded(call: Call, cells: Array, at: int, axis: Axis) -> Array:
     """[N, C, (folded axes), block.., counts..]: the next block and count axes become one axis."""
     behind = (cells.ndim - 2 + at) // 2 + 2
+    begin, size = int(axis.begin), int(axis.size)
     table = transposed_table(
-        cells.shape[behind], axis.kernel, axis.stride, axis.dilation, axis.begin, axis.size
+        cells.shape[behind], axis.kernel, axis.stride, axis.dilation, begin, size
     )
     padded = np.concatenate([cells, np.zeros_like(cells.take([0], behind))], axis=behind)
     moved = np.moveaxis(padded, (2 + at, behind), (-2, -1))

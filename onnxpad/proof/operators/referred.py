@@ -15,25 +15,19 @@ from onnxpad.proof.floats import Numeric
 
 Array = NDArray[Any]
 _MOST = 1 << 16
-_ROUGH = ("float16", "bfloat16")
-_DOUBLE = "tensor(double)"
-_SEVERAL, _ROUNDED = 2.0**-46, 2.0**-18
-"""Of the largest number of a result: what an operator of many steps is off in float64, float32."""
+_ROUNDED = 2.0**-18
+"""Of the largest number of a result: what an operator of many steps is off in float32."""
 _FEWER = ("Compress", "NonMaxSuppression", "NonZero", "Unique")
 """They pick from what they read."""
 
 
 def referred(call: Call) -> list[Value]:
-    """What the reference computes, in float64 where the operator has it; Undecided where it fails.
-
-    In float32 its result is put off by what that rounds.
-    """
+    """What the reference computes, put off by what its types round; Undecided where it fails."""
     values = [one for one in call.inputs if one is not None]
-    rough = any(one.dtype.name in _ROUGH for one in values)
+    rough = any(one.dtype.name in ("float16", "bfloat16") for one in values)
     if call.domain or rough or sum(one.cells.size for one in values) > _MOST:
         raise Undecided(f"{call.op} has no numbers here")
-    wide = _is_wide(call)
-    model, feed = _model(call, wide=wide)
+    model, feed = _model(call)
     try:
         call.spend(_size(model, feed, call))  # before there are so many
         made = ReferenceEvaluator(model).run(None, feed)
@@ -41,32 +35,16 @@ def referred(call: Call) -> list[Value]:
         raise
     except Exception as error:  # noqa: BLE001 - of another library, on a file's attributes
         raise Undecided(f"{call.op} has no numbers here: {type(error).__name__}") from None
-    return [_held(call, np.asarray(one), wide=wide) for one in made]
+    return [_off(call, np.asarray(one)) for one in made]
 
 
-def _is_wide(call: Call) -> bool:
-    """Whether the operator takes float64 wherever it is given float32."""
-    slots = onnx.defs.get_schema(call.op, call.opset, "").inputs
-    kinds = (
-        [slots[min(at, len(slots) - 1)].types for at in range(len(call.inputs))] if slots else []
-    )
-    given = zip(call.inputs, kinds, strict=False)
-    return all(one is None or one.dtype != np.float32 or _DOUBLE in kind for one, kind in given)
-
-
-def _held(call: Call, made: Array, *, wide: bool) -> Value:
-    """A result under the type that the model gives it, with the errors of its computation."""
-    dtype = np.dtype(np.float32) if wide and made.dtype == np.float64 else made.dtype
-    dtype = (
-        made.dtype
-        if any(one is not None and one.dtype == np.float64 for one in call.inputs)
-        else dtype
-    )
+def _off(call: Call, made: Array) -> Value:
+    """A result with the errors of its computation."""
     cells = made.astype(np.float64)
     if made.dtype.kind == "f" and isinstance(call.d, Numeric):
         size = np.full(made.shape, np.abs(cells[np.isfinite(cells)]).max(initial=0))
-        cells = call.d.off(cells, size, _SEVERAL if wide else _ROUNDED)
-    return Value(cells, dtype)
+        cells = call.d.off(cells, size, _ROUNDED)
+    return Value(cells, made.dtype)
 
 
 def _size(model: onnx.ModelProto, feed: dict[str, Array], call: Call) -> int:
@@ -86,13 +64,12 @@ def _size(model: onnx.ModelProto, feed: dict[str, Array], call: Call) -> int:
     return total
 
 
-def _model(call: Call, *, wide: bool) -> tuple[onnx.ModelProto, dict[str, Array]]:
+def _model(call: Call) -> tuple[onnx.ModelProto, dict[str, Array]]:
     """The operator alone, and its operands."""
     names = [f"i{at}" if one is not None else "" for at, one in enumerate(call.inputs)]
-    pairs = zip(names, call.inputs, strict=True)
     feed = {
-        name: one.cells.astype(np.float64 if wide and one.dtype == np.float32 else one.dtype)
-        for name, one in pairs
+        name: one.numbers.astype(one.dtype)
+        for name, one in zip(names, call.inputs, strict=True)
         if one is not None
     }
     attributes = {

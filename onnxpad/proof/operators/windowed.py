@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.proof import paces
 from onnxpad.proof.call import Call, Value, lowest, rule
 from onnxpad.proof.endings import Invalid, NoResult, Undecided
+from onnxpad.proof.sized import Size, broadcast, fit, hangs
 from onnxpad.proof.windows import Axis, gather, same_pads, transposed_table
 
 Array = NDArray[Any]
@@ -44,8 +44,15 @@ def _one_way_of_padding(call: Call, auto: str) -> None:
         raise Undecided("auto_pad together with pads, which runtimes read in three ways")
 
 
-def axes(call: Call, sizes: Ints, kernel: Ints) -> list[Axis]:
-    """The windows over every spatial axis."""
+def spatial(call: Call) -> list[Size]:
+    """The axes of the first operand that are no batch and no channels."""
+    sizes = list(call.need(0).axes)
+    return sizes[1:-1] if channels_last(call) else sizes[2:]
+
+
+def axes(call: Call, kernel: Ints, channels: Size) -> list[Axis]:
+    """The windows over every spatial axis; a result has so many channels."""
+    sizes = spatial(call)
     rank = len(sizes)
     strides, dilations = (per_axis(call, name, rank, 1) for name in ("strides", "dilations"))
     if min((*strides, *dilations, *kernel), default=1) < 1:
@@ -56,16 +63,28 @@ def axes(call: Call, sizes: Ints, kernel: Ints) -> list[Axis]:
         call.reads("VALID with ceil_mode rounds up")
     made = []
     for at, (size, k, s, d) in enumerate(zip(sizes, kernel, strides, dilations, strict=True)):
-        begin, end = begins[at], ends[at]
-        axis = Axis(size, k, s, d, begin, end, ceil)
+        axis = Axis(size, k, s, d, begins[at], ends[at], ceil)
         if auto.startswith("SAME"):
-            if size == 0:
+            if int(size) == 0:
                 raise Undecided("SAME over an axis of 0 cells")
-            begin, end = same_pads(size, axis.span, s, lower=auto == "SAME_LOWER")
-            axis = Axis(size, k, s, d, begin, end)
-        call.window(at + 2 - channels_last(call), axis.span + begin + end, s)
+            pads = same_pads(size, axis.span, s, lower=auto == "SAME_LOWER")
+            axis = Axis(size, k, s, d, *pads)
+        call.window(hangs(size), axis.span + int(axis.begin) + int(axis.end), s)
         made.append(axis)
+    _tell(call, channels, [axis.windows for axis in made])
     return made
+
+
+def _tell(call: Call, channels: Size, sizes: Sequence[Size]) -> None:
+    """Note the axes of a result."""
+    batch = call.need(0).axes[0]
+    last = channels_last(call)
+    call.written = [batch, *sizes, channels] if last else [batch, channels, *sizes]
+
+
+def _same_channels(call: Call) -> Size:
+    """The channels of the first operand."""
+    return call.need(0).axes[-1 if channels_last(call) else 1]
 
 
 def windows(call: Call, x: Array, over: Sequence[Axis], fill: float) -> Array:
@@ -103,13 +122,12 @@ def _fitting(call: Call, weight: int, channel: int) -> None:
         return
     group = int(call.get("group", 1))
     biases = [one for one in call.inputs[2:] if one is not None and one is not w]
-    if (any(w.axes) and (group > 1 or biases)) or any(any(one.axes) for one in biases):
+    if hangs(*w.axes[2:]):
+        call.notes.breaks(f"{call.op} with a kernel of an open size")
+    if (hangs(*w.axes) and (group > 1 or biases)) or any(hangs(*one.axes) for one in biases):
         call.notes.breaks(f"{call.op} has a bias or groups of an open size")
-    pace, size = paces.sized(w, channel)
-    if pace.number is not None:
-        size *= group if channel == 1 else 1
-        pace = paces.fixed(size)
-    paces.fit(call, [paces.sized(x, -1 if channels_last(call) else 1), (pace, size)])
+    taken = w.axes[channel] * (group if channel == 1 else 1)
+    fit(call.notes, [_same_channels(call), taken])
 
 
 def _taken(call: Call, x: Array, w: Array, channels: int) -> tuple[int, tuple[int, ...]]:
@@ -138,10 +156,11 @@ def _summed(call: Call, cells: Array, weights: Array, counts: Ints) -> Array:
 
 def convolved(call: Call, x: Array, w: Array) -> Array:
     """Cross-correlation of x [N, C, *H] with w [M, C/group, *k]; padding is 0."""
-    _fitting(call, 3 if call.op == "QLinearConv" else 1, 1)
+    place = 3 if call.op == "QLinearConv" else 1
+    _fitting(call, place, 1)
     channels = w.shape[1] * int(call.get("group", 1)) if w.ndim > 1 else 0
     group, kernel = _taken(call, x, w, channels)
-    over = axes(call, x.shape[2:], kernel)
+    over = axes(call, kernel, call.need(place).axes[0])
     cells = windows(call, x, over, 0)
     weights = w.reshape(group, w.shape[0] // group, w.shape[1], -1)
     return _summed(call, cells, weights, [axis.count for axis in over])
@@ -171,6 +190,7 @@ def fused_conv(call: Call) -> list[Value]:
     y = biased(call, convolved(call, call.cells(0), call.cells(1)), call.optional(2))
     added = call.optional(3)
     if added is not None:
+        call.written = broadcast(call.notes, [call.written or y.shape, added.axes])
         y = call.d.add(y, call.embedded(added))
     match call.get("activation", ""):
         case "":
@@ -237,7 +257,7 @@ def _deconvolved(call: Call, pads: list[int] | None = None) -> Array:
     x, w = call.cells(0), call.cells(1)
     _fitting(call, 1, 0)
     group, kernel = _taken(call, x, w, w.shape[0])
-    tables = _transposed_tables(call, x.shape[2:], kernel, pads)
+    tables = _transposed_tables(call, kernel, pads)
     counts = [len(table) for table in tables]
     shape = (*x.shape[:2], math.prod(counts), math.prod(kernel))
     if call.d.computes:
@@ -249,10 +269,9 @@ def _deconvolved(call: Call, pads: list[int] | None = None) -> Array:
     return _summed(call, cells, weights, counts)
 
 
-def _transposed_tables(
-    call: Call, sizes: Ints, kernel: Ints, given: list[int] | None
-) -> list[Array]:
+def _transposed_tables(call: Call, kernel: Ints, given: list[int] | None) -> list[Array]:
     """For every axis, which input cells each output cell sums."""
+    sizes = spatial(call)
     rank = len(sizes)
     strides, dilations = (per_axis(call, name, rank, 1) for name in ("strides", "dilations"))
     extras = per_axis(call, "output_padding", rank, 0)
@@ -260,7 +279,7 @@ def _transposed_tables(
     _one_way_of_padding(call, call.get("auto_pad") or "NOTSET")
     if len(pads) != 2 * rank or min(pads) < 0:
         raise Undecided(f"{call.op} has the pads {pads}, which runtimes refuse")
-    tables = []
+    tables, written = [], []
     for at, (size, k, s, d) in enumerate(zip(sizes, kernel, strides, dilations, strict=True)):
         if min(s, d, k) < 1:
             raise Invalid(f"{call.op} has a stride, dilation or kernel below 1")
@@ -268,19 +287,20 @@ def _transposed_tables(
             raise Undecided(f"output_padding {extras[at]} with stride {s} and dilation {d}")
         span = d * (k - 1) + 1
         begin, out = _kept(call, at, (size, span, s, extras[at]), (pads[at], pads[rank + at]))
-        if out < 1:
-            raise NoResult(f"{call.op} leaves {out} cells")
-        call.window(2 + at, span + abs(begin) + pads[rank + at] + extras[at] + s)
-        call.notes.stretched(call.need(0).axes[2 + at], s)
-        call.strides[2 + at] = Fraction(1, s)
-        call.spend(out * k)
-        tables.append(transposed_table(size, k, s, d, begin, out))
+        if int(out) < 1:
+            raise NoResult(f"{call.op} leaves {int(out)} cells")
+        call.window(hangs(size), span + abs(begin) + pads[rank + at] + extras[at] + s)
+        call.spend(int(out) * k)
+        tables.append(transposed_table(int(size), k, s, d, begin, int(out)))
+        written.append(out)
+    weight = call.need(1).axes[1]
+    _tell(call, weight * int(call.get("group", 1)), written)
     return tables
 
 
 def _kept(
-    call: Call, at: int, axis: tuple[int, int, int, int], pads: tuple[int, int]
-) -> tuple[int, int]:
+    call: Call, at: int, axis: tuple[Size, int, int, int], pads: tuple[int, int]
+) -> tuple[int, Size]:
     """First cell that is kept of the full output of an axis, and how many."""
     size, span, stride, extra = axis
     full, wanted = (size - 1) * stride + span + extra, call.get("output_shape")
@@ -290,9 +310,9 @@ def _kept(
             raise Undecided(f"output_shape {list(wanted)}")
         call.breaks("output_shape does not follow the size of the input", 2 + at)
         out = int(wanted[at])
-        if out > full - extra + max(extra, stride - 1):
-            raise NoResult(f"output_shape {out} of {full - extra} cells")
-        return _crop(auto, max(0, full - out)), out
+        if out > int(full) - extra + max(extra, stride - 1):
+            raise NoResult(f"output_shape {out} of {int(full) - extra} cells")
+        return _crop(auto, max(0, int(full) - out)), out
     if auto.startswith("SAME"):
         total = span + extra - stride
         if total < 0:
@@ -317,6 +337,8 @@ def conv_transpose(call: Call) -> list[Value]:
 @rule("ConvTransposeWithDynamicPads", domain=_MICROSOFT)
 def dynamic_conv_transpose(call: Call) -> list[Value]:
     """ConvTranspose whose pads are input 2."""
+    if call.need(2).sources:
+        call.notes.breaks(f"{call.op} takes pads by sizes")
     return [call.made(biased(call, _deconvolved(call, call.ints(2)), call.optional(3)))]
 
 
@@ -326,7 +348,7 @@ def max_pool(call: Call) -> list[Value]:
     """ONNX Operators, MaxPool-22; padding is never a maximum beside a real cell."""
     x, dtype = channels_first(call, call.cells(0)), call.need(0).dtype
     kernel = per_axis(call, "kernel_shape", x.ndim - 2, 0)
-    over = axes(call, x.shape[2:], kernel)
+    over = axes(call, kernel, _same_channels(call))
     least, floor = lowest(dtype)
     fill = call.d.infinity(-1) if floor is None else call.d.number(floor)
     cells = windows(call, x, over, fill)
@@ -353,7 +375,7 @@ def _places(call: Call, shape: Ints, over: Sequence[Axis]) -> Array:
 
 def _averaged(call: Call, x: Array) -> Array:
     kernel = per_axis(call, "kernel_shape", x.ndim - 2, 0)
-    over = axes(call, x.shape[2:], kernel)
+    over = axes(call, kernel, _same_channels(call))
     cells = windows(call, x, over, 0)
     total = _sum_of_numbers(call, cells) if call.need(0).known else call.d.total(cells)
     counts = np.ones((), np.int64)
@@ -407,7 +429,7 @@ def lp_pool(call: Call) -> list[Value]:
     if p != int(p) or p > 64:
         raise Undecided(f"LpPool with p={p}")
     kernel = per_axis(call, "kernel_shape", x.ndim - 2, 0)
-    over = axes(call, x.shape[2:], kernel)
+    over = axes(call, kernel, _same_channels(call))
     power = whole_power(call, x if p % 2 == 0 else call.d.function("Abs", {}, x), int(p))
     return [call.made(root(call, call.d.total(windows(call, power, over, 0)), int(p)))]
 

@@ -44,7 +44,6 @@ from onnxpad.padding.effective_pads import (
     effective_pads,
     floored,
     missing_sizes,
-    rounds_up,
     short_axis,
 )
 from onnxpad.padding.expansion import Expansion, Made
@@ -53,7 +52,7 @@ from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.passes import Way
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.kernels import require_kernel, require_weight, unsaid, with_taps
-from onnxpad.rewriting.steps.pads import ceil_refusal, new_pad, pad_value, require_pad
+from onnxpad.rewriting.steps.pads import new_pad, pad_value, require_pad
 from onnxpad.rewriting.steps.refusals import (
     attempted,
     known,
@@ -208,24 +207,18 @@ def by_pad(chain: Chain) -> list[Written]:
 def _behind_pads(chain: Chain, pads: Pads) -> list[Written]:
     """The operator behind Pads: with what is equal itself, or with nothing."""
     if chain.uses_indices:
-        hints = ("--pass symmetric-pads-by-slice",)
-        refuse("its Indices are used and would count the padded cells", *hints)
+        reason = "its Indices are used and would count the padded cells"
+        refuse(reason, "--pass symmetric-pads-by-slice")
     fill = pad_value(chain)
     require_pad(chain, pads)
-    ways, refusal = list[Written](), None
-    wider = floored(chain, pads)
-    for whole, rounds in ((pads, True),) * rounds_up(chain) + ((wider, False),):
-        if isinstance(whole, Skip):
-            continue
-        for own, rest in (_difference(chain, whole, rounds=rounds), (Pads.zero(chain.rank), whole)):
-            refusal = ceil_refusal(chain, rest, own) if rounds else None
-            if refusal is None:
-                behind = replace(chain.with_padding(own), axes=axes_behind(chain, rest))
-                ways.append(replace(behind, ceil_mode=rounds, pad=new_pad(chain, rest, fill)))
-    if not ways:
-        known(refusal)
-        known(wider)
-    return ways
+    wider = known(floored(chain, pads))
+    plain = replace(chain, ceil_mode=False)
+    return [
+        replace(
+            plain.with_padding(own), axes=axes_behind(chain, rest), pad=new_pad(chain, rest, fill)
+        )
+        for own, rest in (_difference(chain, wider), (Pads.zero(chain.rank), wider))
+    ]
 
 
 def _uneven(chain: Chain) -> Pads:
@@ -293,11 +286,11 @@ def _sliced(chain: Chain, cuts: list[SurplusWindows]) -> Written:
     return composer.finish(*results)
 
 
-def _difference(chain: Chain, pads: Pads, *, rounds: bool) -> tuple[Pads, Pads]:
+def _difference(chain: Chain, pads: Pads) -> tuple[Pads, Pads]:
     """Symmetric pads, and what is left to a Pad node."""
     kept, rest = list[int](), list[tuple[int, int]]()
     for axis, begin, end in chain.sides(pads):
-        low, high = (end, end) if rounds else equal_ends(axis, begin, end)
+        low, high = equal_ends(axis, begin, end)
         nearest = min(max(begin, low), high)
         kept.append(min(begin, nearest))
         rest.append((begin - kept[-1], nearest - kept[-1]))

@@ -59,9 +59,9 @@ def require_pad(chain: Chain, pads: Pads) -> None:
     require_pads(pads)
 
 
-def ceil_refusal(chain: Chain, moved: Pads, kept: Pads | None = None) -> Skip | None:
-    """Why a pool with ceil_mode cannot have the pads `moved` in a Pad node, and `kept` itself."""
-    if same_windows_when_padded(chain, moved, kept):
+def ceil_refusal(chain: Chain, moved: Pads) -> Skip | None:
+    """Why a pool with ceil_mode cannot have the pads `moved` in a Pad node."""
+    if same_windows_when_padded(chain, moved):
         return None
     return Skip("ceil_mode drops its last window over padding; behind a Pad node it may not")
 

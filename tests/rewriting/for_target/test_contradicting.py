@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal
 
 import numpy as np
 import onnx
 import pytest
 
-from onnxpad.errors import ModelError
 from onnxpad.inspection import inspect
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.conditions.rows import Answer
@@ -62,23 +60,6 @@ def test_what_the_user_follows_is_written_for_every_target(
     assert {one.name: onnx.helper.get_attribute_value(one) for one in found.attribute}[
         "pads"
     ] == written[follows]
-
-
-@pytest.mark.parametrize("target", ["opencv", "tvm", ("opencv", "openvino")])
-@pytest.mark.parametrize("granted", [False, True])
-def test_without_a_word_nothing_is_written(
-    target: str | tuple[str, ...], tmp_path: Path, *, granted: bool
-) -> None:
-    """Nobody knows what it is to compute, so nothing can be granted either."""
-    done = rewrite(model(CONV), target=target, allow_unknown=granted)
-    assert (done.changed, len(done.unfit)) == (False, 1)
-    told = str(done.unfit[0])
-    assert "contradict each other" in told
-    assert told.endswith("try --ambiguous auto_pad or --ambiguous pads")
-    with pytest.raises(ModelError, match="contradict each other"):
-        done.save(tmp_path / "out.onnx")
-    with pytest.raises(ModelError, match="contradict each other"):
-        rewrite(model(CONV), target=target, strict=True)
 
 
 def test_inspect_says_what_to_type() -> None:

@@ -52,54 +52,11 @@ def test_plain_pad_is_taken_back(mode: str) -> None:
     assert onnxpad.validate(plain, back.model, proof_only=True).verdict == "proved"
 
 
-def test_mirrors_of_nine_cells_are_one_slice_that_runs_backwards() -> None:
-    model = padded("reflect", (0, 0, 9, 0, 0, 0, 10, 0), "float[1,2,12,4]")
-    plain = onnxpad.rewrite(model, passes="plain-pad").model
-    assert pads_in(onnxpad.rewrite(plain, passes="joined-pads").model) == pads_in(model)
-
-
-@pytest.mark.parametrize(
-    ("mode", "width", "why"),
-    [("edge", 3, ""), ("wrap", 1, ""), ("reflect", 1, "below 2 cells no Pad does the same")],
-)
-def test_of_open_sizes_short_axes_decide(mode: str, width: int, why: str) -> None:
-    model = padded(mode, (0, 0, width, 0, 0, 0, width, 0), SHAPE)
-    plain = onnxpad.rewrite(model, passes="plain-pad").model
-    done = onnxpad.rewrite(plain, passes="joined-pads")
-    assert done.changed == (not why)
-    assert [why in one.skip.reason for one in done.skips] == [True] * bool(why)
-    known = onnxpad.rewrite(plain, passes="joined-pads", dims={"H": 9, "W": 9})
-    assert pads_in(known.model) == pads_in(model)
-
-
 ENDS = ", ".join(
     f"int64[1] {name} = {{{n}}}"
     for name, n in {"z": 0, "one": 1, "two": 2, "n": -1, "far": 99}.items()
 )
 FRONT = "s = Slice (x, n, far, two) e = Slice (x, z, one, two) "
-
-
-@pytest.mark.parametrize(
-    ("body", "opset"),
-    [
-        (FRONT + "[op] y = Concat <axis = 2> (s, x, e)", 18),  # no mode wrap yet
-        (FRONT + "[op] y = Concat <axis = 2> (s, e, x)", 19),  # the halves stand together
-        (FRONT + "[op] y = Concat <axis = 1> (x, x)", 19),  # all of it, twice
-        (FRONT + "[op] y = Concat <axis = 2> (s, e)", 19),  # a rotation of two cells
-        ("s = Slice (x, n, far, two) r = Relu (x) [op] y = Concat <axis = 2> (s, r)", 19),
-    ],
-)
-def test_what_is_no_pad_stays(body: str, opset: int) -> None:
-    model = tiny(body, "float[1,2,5]", constants=ENDS, opset=opset)
-    assert not onnxpad.rewrite(model, passes="joined-pads").changed
-
-
-def test_what_others_read_stays() -> None:
-    body = FRONT + "[op] a = Concat <axis = 2> (s, x, e) b = Concat <axis = 2> (a, s) "
-    model = tiny(body + "y = Identity (b)", "float[1,2,5]", constants=ENDS, opset=19)
-    done = onnxpad.rewrite(model, passes="joined-pads")
-    assert sorted(kinds(done.model)) == ["Concat", "Identity", "Pad", "Slice"]
-    same_numbers(model, done.model, (1, 2, 5))
 
 
 def batched(
@@ -137,11 +94,6 @@ def test_batches_become_dilations() -> None:
         assert conv.pads == tuple(pad * step for step in block) * 2
         same_numbers(model, done.model, (1, 2, 12, 12))
     assert onnxpad.validate(model, done.model, proof_only=True).verdict == "proved"
-
-
-def test_cells_that_are_put_elsewhere_stay() -> None:
-    model = batched((2, 2), 3, 1, back=(2, 3, 4, 1, 5, 0))
-    assert not onnxpad.rewrite(model, passes="plain-batches").changed
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import product
 
 import onnx
-import pytest
 from onnx import helper
 
 import onnxpad
@@ -49,28 +48,3 @@ def test_what_it_declares_is_what_the_nodes_give() -> None:
         assert list(done.model.graph.node) == list(model.graph.node)
         onnx.checker.check_model(done.model, full_check=True)
         assert not onnxpad.rewrite(done.model, passes=RULE).changed
-
-
-@pytest.mark.parametrize("shape", [[1, 1, 3], []])
-def test_right_shapes_stay(shape: list[int]) -> None:
-    model = tiny(TWO.format(kernel=2, pad=0), "float[1,1,7]")
-    assert not onnxpad.rewrite(
-        declared(model, a=[1, 1, 3], y=shape or [1, 1, 3]), passes=RULE
-    ).changed
-
-
-def test_where_inference_of_onnx_is_wrong_itself_nothing_is_declared() -> None:
-    body = "[op] y = MaxPool <kernel_shape = [2], strides = [2], pads = [1, 1], ceil_mode = 1> (x)"
-    model = declared(tiny(body, "float[1,1,7]", opset=11), y=[1, 1, 5])
-    done = onnxpad.rewrite(model, passes=RULE)
-    assert stated(done.model) == {"y": [0, 0, 0]}
-    onnx.checker.check_model(done.model, full_check=True)
-
-
-def test_a_target_that_stops_at_them_gets_right_ones() -> None:
-    model = declared(tiny(TWO.format(kernel=2, pad=0), "float[1,1,7]"), y=[1, 1, 5], a=[1, 1, 5])
-    ((verdict,),) = onnxpad.inspect(model, target="iree").targets.values()
-    assert str(verdict.judgement.answer) == "refuses"
-    done = onnxpad.rewrite(model, target="iree")
-    assert stated(done.model) == {"a": [1, 1, 3], "y": [1, 1, 0]}
-    assert onnxpad.validate(model, done.model).verdict == "proved"
