@@ -196,7 +196,7 @@ def transcript(name: str, document: Document) -> str:
     # Sentences of validate have numbers of several lengths, which are replaced below.
     with mock.patch.object(onnxpad.show.document, "WIDE", 1000 if "validate" in name else WIDE):
         wide = document_text(document)
-    narrow = document_text(document, Terminal(80)) if name in NARROW else ""
+        narrow = document_text(document, Terminal(80)) if name in NARROW else ""
     parts = {"file": wide, "terminal of 80 columns": narrow}
     if name in PAGES:
         page = re.sub(r"<svg.*?</svg>", "", page_html(document, "1"), flags=re.DOTALL)
