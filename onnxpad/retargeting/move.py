@@ -74,18 +74,13 @@ def _is_same(axis: Axis, pair: Pair, source: Habits | None) -> bool:
             return True
     if source is None and pair == split(axis.span - 1):
         return True
-    fitting = (_is_same_at(axis, pair, source, size) for size in sample_sizes(axis, sum(pair)))
-    return any(fitting)
-
-
-def _is_same_at(axis: Axis, pair: Pair, source: Habits | None, size: int) -> bool:
-    sized = Axis(size, axis.kernel, axis.stride, axis.dilation)
-    autos = (same_pads(sized, lower=lower) for lower in (False, True))
-    wanted = -(-size // axis.stride)
-    return any(
-        one and one[0] == pair[0] and {_count(sized, one), _count(sized, pair)} == {wanted}
-        for one in (source.pairs(axis, size) if source else autos)
-    )
+    for size in sample_sizes(axis, sum(pair)):
+        sized = axis._replace(size=size)
+        autos = (same_pads(sized, lower=lower) for lower in (False, True))
+        for own in source.pairs(axis, size) if source else autos:
+            if _reads_as(sized, pair, own) and _is_same_count(sized, pair):
+                return True
+    return False
 
 
 def unchanged_because(chain: Chain, name: str) -> str:
@@ -187,7 +182,7 @@ def same_padding(chain: Chain, habits: Habits, *, rounds_up: bool) -> Pads | Aut
     `chain` has no Pad in front that pads by hand. A Skip says which size is missing, or why the
     convention has no such padding.
     """
-    spots = [_spot(axis, habits, rounds_up=rounds_up) for axis in chain.axes]
+    spots = [_spot(axis, habits, rounds_up) for axis in chain.axes]
     pairs = [spot.pair for spot in spots if spot.pair is not None]
     if len(pairs) == len(spots):
         return Pads.of(pairs)
@@ -200,7 +195,7 @@ def same_padding(chain: Chain, habits: Habits, *, rounds_up: bool) -> Pads | Aut
     return missing_sizes(chain, f"padding as {habits.name} does it", missing)
 
 
-def _spot(axis: Axis, habits: Habits, *, rounds_up: bool) -> _Spot:
+def _spot(axis: Axis, habits: Habits, up: bool) -> _Spot:  # noqa: FBT001
     if axis.stride == 1 and axis.span == 1:
         return _Spot((0, 0), _SAME)
     sizes = [size for size in sample_sizes(axis, 2 * axis.span) if size > 0]
@@ -208,62 +203,54 @@ def _spot(axis: Axis, habits: Habits, *, rounds_up: bool) -> _Spot:
         # Some frameworks refuse inputs below the kernel's size.
         sizes = [size for size in sizes if size >= axis.span] or sizes
     axes = [axis._replace(size=size) for size in sizes]
-    found = [_wanted(one, habits, size, rounds_up) for one, size in zip(axes, sizes, strict=True)]
-    wanted = [pair for pair in found if pair is not None]
-    if not found or len(wanted) < len(found):
-        return _alike(axis, habits, axes, rounds_up=rounds_up)
-    if any(begin < 0 for begin, _ in wanted):
-        return _Spot(why=f"begins inside the input here: its padding is {min(wanted)[0]} cells")
-    tries = dict.fromkeys([(wanted[-1][0], max(end for _, end in wanted)), *wanted])
-    pair = next((one for one in tries if _serve(axes, [one] * len(axes), wanted)), None)
-    autos = (
-        auto_pad
-        for auto_pad in _SAME
-        if _serve(axes, [same_pads(one, lower=auto_pad is _SAME[1]) for one in axes], wanted)
+    wanted = [
+        next((pair for pair in habits.pairs(axis, size) if _is_same_count(one, pair, up)), None)
+        for one, size in zip(axes, sizes, strict=True)
+    ]
+    if not wanted or None in wanted:
+        return _alike(axis, habits, axes, up)
+    pairs = [pair for pair in wanted if pair is not None]
+    if min(pairs)[0] < 0:
+        return _Spot(why=f"begins inside the input here: its padding is {min(pairs)[0]} cells")
+    numbers = dict.fromkeys([(pairs[-1][0], max(end for _, end in pairs)), *pairs])
+    rows = list(zip(axes, pairs, strict=True))
+    pair = next((one for one in numbers if all(_reads_as(*row, one) for row in rows)), None)
+    autos = tuple(
+        mode
+        for mode in _SAME
+        if all(_reads_as(*row, same_pads(row[0], lower=mode is _SAME[1])) for row in rows)
     )
-    return _Spot(pair if pair is None or pair[1] >= 0 else (pair[0], 0), tuple(autos))
+    return _Spot(pair and (pair[0], max(0, pair[1])), autos)
 
 
-def _wanted(axis: Axis, habits: Habits, size: int, rounds_up: bool) -> Pair | None:  # noqa: FBT001
-    """The first of the convention's own ways that gives ceil(size/stride) windows."""
-    pairs = habits.pairs(axis, size)
-    return next((pair for pair in pairs if _is_same_count(axis, pair, rounds_up)), None)
-
-
-def _alike(axis: Axis, habits: Habits, axes: Sequence[Axis], *, rounds_up: bool) -> _Spot:
+def _alike(axis: Axis, habits: Habits, axes: Sequence[Axis], up: bool) -> _Spot:  # noqa: FBT001
     """As many cells at both sides, at most half a window, that give ceil(size/stride) windows."""
     if not habits.numbers:
         return _Spot(why="has no padding here that gives ceil(size/stride) windows")
     # SAME padding of an even window that is alike at both sides by itself comes first.
-    found = {same_pads(one, lower=False) for one in axes} if axis.span % 2 == 0 else set()
-    numbers = sorted(range(axis.span // 2, -1, -1), key=lambda pad: found != {(pad, pad)})
-    served = {pad: [_is_same_count(one, (pad, pad), rounds_up) for one in axes] for pad in numbers}
-    for pad in (pad for pad in numbers if all(served[pad])):
-        return _Spot((pad, pad))
+    same = {same_pads(one, lower=False) for one in axes} if axis.span % 2 == 0 else set()
+    numbers = sorted(range(axis.span // 2, -1, -1), key=lambda pad: same != {(pad, pad)})
+    served = {pad: [_is_same_count(one, (pad, pad), up) for one in axes] for pad in numbers}
+    for pad in numbers:
+        if all(served[pad]):
+            return _Spot((pad, pad))
     if any(map(any, served.values())):
         return _Spot()
     goal = "as many windows as cells" if axis.stride == 1 else f"ceil(size/{axis.stride}) windows"
-    why = f"has no padding alike at both sides that gives {goal} of {axis.span} cells"
-    return _Spot(why=why)
+    return _Spot(why=f"has no padding alike at both sides that gives {goal} of {axis.span} cells")
 
 
-def _serve(axes: Sequence[Axis], pads: Sequence[Pair | None], wanted: Sequence[Pair]) -> bool:
-    """Whether the pads at each size read what the wanted ones read."""
-    return all(
-        pair is not None and pair[0] == one[0] and _count(axis, pair) == _count(axis, one)
-        for axis, pair, one in zip(axes, pads, wanted, strict=True)
-    )
+def _reads_as(axis: Axis, pair: Pair, other: Pair | None) -> bool:
+    """Whether both pads give the same windows on an axis of a known size."""
+    if other is None or pair[0] != other[0]:
+        return False
+    return output_size(axis, *pair) == output_size(axis, *other)
 
 
-def _is_same_count(axis: Axis, pair: Pair, rounds_up: bool) -> bool:  # noqa: FBT001
+def _is_same_count(axis: Axis, pair: Pair, up: bool = False) -> bool:  # noqa: FBT001, FBT002
     """Whether an axis of a known size has ceil(size/stride) windows."""
     size = axis.size if isinstance(axis.size, int) else 0
-    return _count(axis, pair, rounds_up=rounds_up) == -(-size // axis.stride)
-
-
-def _count(axis: Axis, pair: Pair, *, rounds_up: bool = False) -> int | None:
-    found = output_size(axis, *pair, ceil_mode=rounds_up)
-    return found if isinstance(found, int) else None
+    return output_size(axis, *pair, ceil_mode=up) == -(-size // axis.stride)
 
 
 _BOUND = frozenset({"DeformConv", "MaxpoolWithMask"})
