@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from enum import StrEnum
 from typing import NamedTuple
 
 from onnxpad.errors import RequestError
@@ -25,41 +24,29 @@ from onnxpad.retargeting.windows_read import differs
 from onnxpad.runtimes.onnxruntime.runtime_check import spelled
 
 
-class Meaning(StrEnum):
-    """What somebody wants with padding."""
-
-    VALID = "valid"
-    SAME = "same"
-    CAUSAL = "causal"
-    FULL = "full"
-    EXPLICIT = "explicit"
-
-
-def meanings(chain: Chain, pads: Pads, source: Habits | None = None) -> frozenset[Meaning]:
-    """Everything that `pads` of an operator can mean; EXPLICIT where they fit nothing.
+def meanings(chain: Chain, pads: Pads, source: Habits | None = None) -> frozenset[str]:
+    """Everything that `pads` of an operator can mean; nothing where they fit no convention.
 
     With `source` only what that convention would write. Axes with a kernel of 1 and no padding
-    fit anything; no padding at all is VALID and nothing else.
+    fit anything; no padding at all is valid and nothing else.
     """
-    found = frozenset(Meaning) - {Meaning.EXPLICIT}
-    for axis, begin, end in chain.sides(pads):
-        if axis.span > 1 or begin or end:
-            found &= frozenset(_of_axis(axis, (begin, end), source))
     if not any(pads.flat):
-        return frozenset({Meaning.VALID})
-    return found or frozenset({Meaning.EXPLICIT})
+        return frozenset({"valid"})
+    rows = [row for row in chain.sides(pads) if row[0].span > 1 or any(row[1:])]
+    fitting = (frozenset(_of_axis(axis, (begin, end), source)) for axis, begin, end in rows)
+    return frozenset.intersection(*fitting)
 
 
-def _of_axis(axis: Axis, pair: Pair, source: Habits | None) -> Iterator[Meaning]:
+def _of_axis(axis: Axis, pair: Pair, source: Habits | None) -> Iterator[str]:
     reach = axis.span - 1
     if pair == (0, 0):
-        yield Meaning.VALID
+        yield "valid"
     if _is_same(axis, pair, source):
-        yield Meaning.SAME
+        yield "same"
     if pair == (reach, 0) and (source is None or source.pads_three(2, 0)):
-        yield Meaning.CAUSAL
+        yield "causal"
     if pair == (reach, reach) and (source is None or source.pads_three(2, 2)):
-        yield Meaning.FULL
+        yield "full"
 
 
 def _is_same(axis: Axis, pair: Pair, source: Habits | None) -> bool:
@@ -264,35 +251,42 @@ def moved(chain: Chain, to: str, *, source: str | None = None) -> Chain | Skip:
     padding that fits no convention, or not the source, that can mean things which differ, sizes
     that are not known. Raises RequestError for unknown names.
     """
-    target = named_convention(to)
-    origin = None if source is None else named_convention(source)
+    names = [named_convention(name) for name in (to, source) if name is not None]
     if not chain.op.has_windows:
         return Skip(f"{chain.op.name} has no convention of its own", moot=True)
     if chain.trouble:
         return chain.trouble.as_skip()
     if chain.op.name in _BOUND:
         return Skip(f"{chain.op.name} has an input that depends on its own padding")
-    habits = habits_of(target, chain)
-    reader = None if origin is None else habits_of(origin, chain)
+    habits, reader = habits_of(names[0], chain), habits_of(names[-1], chain)
     if isinstance(habits, Skip):
         return habits
     if isinstance(reader, Skip):
         return reader
     if chain.op.kind is Kind.TRANSPOSED:
         return moved_crop(chain, habits)
-    return _moved_windows(chain, habits, reader)
+    return _moved_windows(chain, habits, reader if source is not None else None)
 
 
 def _moved_windows(chain: Chain, habits: Habits, reader: Habits | None) -> Chain | Skip:
     bare = without_hand(chain)
-    if isinstance(bare, Skip):
-        return bare
-    result = _by_meaning(bare, habits, reader)
+    result = bare if isinstance(bare, Skip) else _by_meaning(bare, habits, reader)
     if isinstance(result, Skip):
         return result
     if differs(chain, result):
         return as_it_runs(chain, result)
-    return _held_by_pad(chain, habits, reader) or chain
+    step = chain.pad
+    if step is None or step.unclear or is_by_hand(chain, step):
+        return chain
+    # The Pad is data because of what it holds: would zeros move?
+    zeros = replace(chain, pad=replace(step, mode="constant", fill=Constant(0)))
+    if zeros == chain or _moved_windows(zeros, habits, reader) == zeros:
+        return chain
+    return Skip(
+        f"the Pad in front holds {held(step)}, and {habits.name} pads with zeros: only a Pad of "
+        "zeros is moved",
+        ("--plan FILE says what it is to be",),
+    )
 
 
 def as_it_runs(before: Chain, after: Chain) -> Chain | Skip:
@@ -303,29 +297,12 @@ def as_it_runs(before: Chain, after: Chain) -> Chain | Skip:
     return found if isinstance(found, Chain | Skip) else after
 
 
-def _held_by_pad(chain: Chain, habits: Habits, reader: Habits | None) -> Skip | None:
-    """A Skip where the Pad in front is data because of what it holds, and zeros would move."""
-    step = chain.pad
-    if step is None or step.unclear or is_by_hand(chain, step):
-        return None
-    zeros = replace(chain, pad=replace(step, mode="constant", fill=Constant(0)))
-    bare = without_hand(zeros)
-    found = bare if isinstance(bare, Skip) else _by_meaning(bare, habits, reader)
-    if isinstance(found, Chain) and not differs(zeros, found):
-        return None
-    return Skip(
-        f"the Pad in front holds {held(step)}, and {habits.name} pads with zeros: only a Pad of "
-        "zeros is moved",
-        ("--plan FILE says what it is to be",),
-    )
-
-
 def _by_meaning(bare: Chain, habits: Habits, reader: Habits | None) -> Chain | Skip:
     pads = effective_pads(bare)
     if is_same(bare.padding):
         known = Pads.zero(bare.rank) if isinstance(pads, Skip) else pads
         foreign = _foreign(bare, known, str(bare.padding), reader)
-        return foreign or _written(bare, Meaning.SAME, known, habits)
+        return foreign or _written_same(bare, known, habits)
     if isinstance(pads, Skip):
         return pads
     if bare.ceil_mode and differs(bare, replace(bare, ceil_mode=False)):
@@ -335,21 +312,32 @@ def _by_meaning(bare: Chain, habits: Habits, reader: Habits | None) -> Chain | S
     meant = meanings(bare, pads, reader)
     alike = pads.begins == pads.ends
     plain = reader is not None and (reader.any_numbers or (reader.numbers and alike))
-    if meant == {Meaning.EXPLICIT} and not plain:
+    if not meant and not plain:
         whose = f"{reader.name} does not write" if reader else "fit no convention"
         return Skip(
             f"the pads {list(pads.flat)} {whose}",
             ("--source NAME says whose they are", "--plan FILE says what they are to be"),
         )
-    found = [_written(bare, meaning, pads, habits) for meaning in sorted(meant)]
-    return _one_of(found, meant, pads)
+    ways = [_written(bare, pads, habits)] if meant != {"same"} else []
+    ways += [_written_same(bare, pads, habits)] if "same" in meant else []
+    chains = [way for way in ways if isinstance(way, Chain)]
+    for way in ways:
+        if isinstance(way, Skip):
+            return way
+    if len(chains) > 1 and differs(*chains):
+        return Skip(
+            f"the pads {list(pads.flat)} can mean {' or '.join(sorted(meant))}, which give "
+            "different results",
+            ("--source NAME says whose they are",),
+        )
+    return chains[0]
 
 
 def _foreign(bare: Chain, pads: Pads, what: str, reader: Habits | None) -> Skip | None:
     """A Skip where the source would have written other padding than this SAME."""
     if reader is None:
         return None
-    own = _written(replace(bare, ceil_mode=False), Meaning.SAME, pads, reader)
+    own = _written_same(replace(bare, ceil_mode=False), pads, reader)
     if isinstance(own, Chain) and not differs(own, bare):
         return None
     return Skip(
@@ -358,38 +346,25 @@ def _foreign(bare: Chain, pads: Pads, what: str, reader: Habits | None) -> Skip 
     )
 
 
-def _one_of(found: list[Chain | Skip], meant: Iterable[Meaning], pads: Pads) -> Chain | Skip:
-    """What all meanings come to, or a Skip that names them."""
-    chains = [one for one in found if isinstance(one, Chain)]
-    if len(chains) < len(found):
-        return next(one for one in found if isinstance(one, Skip))
-    if any(differs(chains[0], other) for other in chains[1:]):
-        names = " or ".join(sorted(meant))
-        return Skip(
-            f"the pads {list(pads.flat)} can mean {names}, which give different results",
-            ("--source NAME says whose they are",),
-        )
-    return chains[0]
-
-
-def _written(bare: Chain, meaning: Meaning, pads: Pads, habits: Habits) -> Chain | Skip:
+def _written_same(bare: Chain, pads: Pads, habits: Habits) -> Chain | Skip:
+    """The convention's way to keep ceil(size/stride) windows; numbers that it has stay."""
     up = bare.op.is_pool and habits.always_up
-    padding: Pads | AutoPad = pads
     alike = habits.numbers and pads.begins == pads.ends and any(pads.flat)
     # Max pools of Caffe's networks leave out pads that frameworks which round down need.
-    kept = alike and not (up and bare.is_max) and not habits.has_strided_same
-    if meaning is Meaning.SAME and not kept:
-        found = same_padding(bare, habits, rounds_up=up)
-        if isinstance(found, Skip):
-            return found
-        padding = found
-    changed = replace(bare.with_padding(padding), ceil_mode=bare.ceil_mode and not is_same(padding))
-    return _finished(changed, habits)
+    if alike and not (up and bare.is_max) and not habits.has_strided_same:
+        return _written(bare, pads, habits)
+    padding = same_padding(bare, habits, rounds_up=up)
+    return padding if isinstance(padding, Skip) else _written(bare, padding, habits)
+
+
+def _written(bare: Chain, padding: Pads | AutoPad, habits: Habits) -> Chain | Skip:
+    ceil = bare.ceil_mode and not is_same(padding)
+    return _finished(replace(bare.with_padding(padding), ceil_mode=ceil), habits)
 
 
 def _rounded_up(bare: Chain, pads: Pads, habits: Habits) -> Chain | Skip:
     """A pool whose rounding up adds windows."""
-    same = _written(replace(bare, ceil_mode=False), Meaning.SAME, pads, habits)
+    same = _written_same(replace(bare, ceil_mode=False), pads, habits)
     if isinstance(same, Chain) and not differs(bare, same):
         return _finished(bare, replace(habits, roundings=frozenset({Rounding.DOWN, Rounding.UP})))
     if not habits.up:
