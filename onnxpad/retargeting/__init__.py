@@ -19,15 +19,14 @@ from onnxpad.padding.chain import Preference, Preferences
 from onnxpad.reports import Report, reported
 from onnxpad.retargeting.plan import Plan
 from onnxpad.retargeting.report import Kept, Move, Refused
-from onnxpad.retargeting.run import MoveLog, MoveRule, Progress, by_convention, by_plan, run
+from onnxpad.retargeting.run import MoveRule, Progress, Run, by_convention, by_plan
 from onnxpad.verbs import verb
 
 PlanLike: TypeAlias = Plan | Mapping[str, Any] | str | PathLike[str]
 
 LARGEST_PLAN = 64 * 2**20
-_TRY = "\n  try     "
 
-__all__ = ["Kept", "Move", "Refused", "Retargeting", "parse_plan", "read_plan", "retarget"]
+__all__ = ["Kept", "Move", "Refused", "Retargeting", "read_plan", "retarget"]
 
 
 @reported(
@@ -86,13 +85,13 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
 
         def moved(
             sizes: Mapping[str, int | str] | None, progress: Progress | None = None
-        ) -> tuple[EditSession, MoveLog]:
+        ) -> tuple[EditSession, Run]:
             session = session_on(kept, sizes, Preferences(ambiguous))
             selected = selection(session, nodes)
-            known_names(session, rule.names, rule.label)
-            return session, run(session, rule, selected, progress)
+            known_names(session, rule.names, rule.plan.label if rule.plan else "")
+            return session, Run(session, rule, selected, progress)
 
-        session, log = moved(dims, progress)
+        session, run = moved(dims, progress)
         relied = relied_on(
             session.script,
             (dims or {}) if session.script else {},
@@ -102,10 +101,10 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
         return Retargeting(
             edited=finish(session, opened) if session.script else untouched(opened),
             to=rule.name,
-            changes=tuple(log.changes),
-            unchanged=tuple(log.unchanged),
-            skips=tuple(log.skips),
-            breaks=log.breaks,
+            changes=run.of(Move),
+            unchanged=run.of(Kept),
+            skips=run.of(Refused),
+            breaks=run.breaks,
             script=tuple(session.script),
             assumed=dict(dims or {}),
             relied_on=relied,
@@ -139,28 +138,11 @@ def read_plan(plan: PlanLike) -> Plan:
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise RequestError(f"cannot read the plan '{plan}': {reason}") from error
-    return parse_plan(content, str(plan))
-
-
-def parse_plan(content: bytes, file: str) -> Plan:
-    """A plan from the bytes of a file; RequestError names the file and what is wrong with it."""
     try:
-        record = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_object)
+        record = json.loads(content.decode("utf-8-sig"))
     except (ValueError, RecursionError) as error:
         why = "it is no text" if isinstance(error, UnicodeDecodeError) else error
         raise RequestError(
-            f"the plan '{file}' is no JSON: {why}{_TRY}write it with diagnose --plan FILE"
+            f"the plan '{plan}' is no JSON: {why}\n  try     write it with diagnose --plan FILE"
         ) from error
-    except RequestError as error:
-        raise RequestError(f"the plan '{file}' {error!s}") from None
-    return Plan.from_json(record, file=file)
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, which would silently keep the last of two equal keys."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise RequestError(f"has '{twice}' twice in one object: give one")
-    return found
+    return Plan.from_json(record, file=str(plan))

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
-from math import prod
 
 from onnxpad.frameworks.fits import own_rules
 from onnxpad.frameworks.layer import Pair
@@ -169,15 +168,11 @@ def _numbers(chain: Chain) -> Iterator[Pads]:
         yield Pads(pads, pads)
 
 
-def _nearly_alike(chain: Chain) -> Iterator[Pads]:
-    """Odd numbers of cells in all, nearly halved, and those of SAME."""
-    totals = [
-        [min(total, axis.span - 1) for axis in chain.axes]
-        for total in range(1, min(max(axis.span for axis in chain.axes), _MOST_ODD), 2)
-    ]
-    totals.append([max(axis.span - axis.stride, 0) for axis in chain.axes])
-    for pads in (_halved(total) for total in totals):
-        yield from (pads, _swapped(pads))
+def _nearly_alike(chain: Chain) -> list[Pads]:
+    """One cell in all, or as many as SAME adds, nearly halved either way."""
+    totals = [1] * chain.rank, [max(axis.span - axis.stride, 0) for axis in chain.axes]
+    pads = [_halved(total) for total in totals]
+    return [*pads, *map(_swapped, pads)]
 
 
 def _halved(totals: Sequence[int]) -> Pads:
@@ -189,18 +184,12 @@ def _swapped(pads: Pads) -> Pads:
 
 
 def _ordinary_crops(chain: Chain) -> Iterator[Chain]:
-    """The present crop with any output_padding, and other numbers with the same on all axes."""
+    """The present crop, or the same numbers at both sides, with an output_padding of all axes."""
     own, limits = chain.padding, [max(axis.stride, axis.dilation) for axis in chain.axes]
-    alike = [
-        tuple(min(more, limit - 1) for limit in limits) for more in (1, 0, *range(2, max(limits)))
-    ]
-    every = product(*map(range, limits)) if prod(limits) <= _MOST_GROWN else ()
-    if isinstance(own, Pads) and not chain.output_shape:
-        for more in dict.fromkeys((*alike, *every)):
-            yield cropped(chain, list(zip(own.begins, own.ends, more, strict=True)))
-    for pads in _numbers(chain):
-        for more in alike:
-            yield cropped(chain, list(zip(pads.begins, pads.ends, more, strict=True)))
+    extras = [[min(more, limit - 1) for limit in limits] for more in range(max(limits))]
+    present = [own] if isinstance(own, Pads) and not chain.output_shape else []
+    for pads, extra in product([*present, *_numbers(chain)], extras):
+        yield cropped(chain, list(zip(pads.begins, pads.ends, extra, strict=True)))
 
 
 def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:

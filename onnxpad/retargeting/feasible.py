@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from onnxpad.errors import RequestError
 from onnxpad.geometry.size import show
 from onnxpad.padding.chain import NOTHING, Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes, short_axis
@@ -17,89 +18,66 @@ from onnxpad.runtimes.judge import judge
 from onnxpad.runtimes.onnxruntime.runtime_check import reference
 
 
-def infeasible(before: Chain, after: Chain) -> str:
-    """Why onnxruntime would not run `after`, or '' where it would, or where sizes are not known.
+def refuse_infeasible(before: Chain, after: Chain) -> None:
+    """Raise a RequestError where onnxruntime would not run `after`, as far as sizes are known.
 
     What `before` has in common with it is left to the model: a plan is refused for what it
     brings. The limits: a Pad node leaves batch and channels as they are, reflects less than the
     axis, holds a number of the element type (ONNX Operators, Pad-2 to Pad-25), and the rows of
     the target onnxruntime; every axis keeps room for one window.
     """
-    if after == before:
-        return ""
-    if after.pad != before.pad and (reason := _pad_node(before, after)):
-        return reason
-    pairs = ((check(after), check(before)) for check in (_size, _refused))
-    return next((reason for reason, known in pairs if reason != known), "")
+    step, present = after.pad, before.pad
+    if step != present and not (present and present.unclear):
+        none = Pads.zero(after.tensor_rank)
+        outer = [after.outer(one.pads if one else none) for one in (step, present)]
+        if outer[0] != outer[1]:
+            raise RequestError("pad_node pads batch or channels otherwise than the model does")
+    if step is not None and step != present:
+        _refuse_pad_node(after, step)
+    for refusal in (_no_room, _refused):
+        reason = refusal(after)
+        if reason and reason != refusal(before):
+            raise RequestError(reason)
 
 
 def _refused(chain: Chain) -> str:
     # Fusion is the business of runtime_check.
-    found = judge(reference(), replace(chain, around=NOTHING))
-    refuses = found.answer is Answer.REFUSES
-    return f"onnxruntime would not run it: {found.reason}" if refuses else ""
+    verdict = judge(reference(), replace(chain, around=NOTHING))
+    refuses = verdict.answer is Answer.REFUSES
+    return f"onnxruntime would not run it: {verdict.reason}" if refuses else ""
 
 
-def _size(chain: Chain) -> str:
-    """Axes without room for one window, before or behind the Pad node."""
+def _no_room(chain: Chain) -> str:
+    """Axes without a cell or a window, and output_padding that reaches the next window."""
     pads = effective_pads(chain)
     if isinstance(pads, Skip):
         return ""
-    for index, axis in enumerate(chain.axes):
-        if isinstance(axis.size, int) and axis.size < 1:
-            return f"pad_node crops all of axis {chain.first_axis + index} (size {axis.size})"
+    sizes = [axis.size for axis in chain.axes], output_sizes(chain)
+    for what, shape in zip(("input", "output"), sizes, strict=True):
+        if any(isinstance(size, int) and size < 1 for size in shape):
+            return f"the padding leaves nothing of its {what}: {'x'.join(map(show, shape))} cells"
     if short := short_axis(chain, pads):
         return short.reason
-    sizes = output_sizes(chain)
-    if any(isinstance(size, int) and size < 1 for size in sizes):
-        shown = "x".join(show(size) for size in sizes)
-        return f"its output would be {shown}: the pads {list(pads.flat)} leave nothing of it"
     for axis, more in zip(chain.axes, chain.output_padding, strict=False):
         if more >= max(axis.stride, axis.dilation):
-            return (
-                f"output_padding {more} is not below stride {axis.stride} or dilation "
-                f"{axis.dilation}, which onnxruntime asks for"
-            )
+            return f"output_padding {more} is not below the stride or the dilation"
     return ""
 
 
-def _pad_node(before: Chain, after: Chain) -> str:
-    step, known, none = after.pad, before.pad, Pads.zero(before.tensor_rank)
-    if known is None or not known.unclear:
-        spatial = range(before.tensor_rank)[before.spatial]
-        sides = ((one.pads if one else none).sides for one in (step, known))
-        for axis, (new, old) in enumerate(zip(*sides, strict=True)):
-            if axis not in spatial and new != old:
-                return (
-                    f"pad_node has pads {new[0]},{new[1]} at axis {axis}, which is no spatial "
-                    f"axis: keep the model's {old[0]},{old[1]} there"
-                )
-    return "" if step is None else _mode(after, step) or _value(after, step)
-
-
-def _mode(chain: Chain, step: PadStep) -> str:
+def _refuse_pad_node(chain: Chain, step: PadStep) -> None:
     if step.mode == "wrap" and not chain.op.domain and 0 < chain.opset < Since.PAD_WRAP:
-        return f"Pad of opset {chain.opset} has no mode wrap, which came with {Since.PAD_WRAP}"
+        raise RequestError(f"Pad of opset {chain.opset} has no mode wrap")
     spatial = chain.inner(step.pads)
-    axes = axes_in_front(chain, spatial) if step.mode == "reflect" else ()
-    for index, (axis, sides) in enumerate(zip(axes, spatial.sides, strict=False)):
+    for axis, sides in zip(axes_in_front(chain, spatial), spatial.sides, strict=True):
         size = axis.size
         left = size + sum(min(0, side) for side in sides) if isinstance(size, int) else math.inf
-        if max(sides) > 0 and max(sides) >= left:
-            return (
-                f"pad_node reflects {max(sides)} of axis {chain.first_axis + index}, which has "
-                f"size {left}: the widest reflection is {left - 1}"
-            )
-    return ""
-
-
-def _value(chain: Chain, step: PadStep) -> str:
-    if not isinstance(step.fill, Constant):
-        return ""
-    value, dtype = step.fill.value, chain.dtype
+        if step.mode == "reflect" and max(0, *sides) >= left:
+            raise RequestError(f"pad_node reflects {max(sides)} of {left} cells: one must stay")
+    value, dtype = step.fill.value if isinstance(step.fill, Constant) else 0, chain.dtype
     if dtype.startswith(("int", "uint")):
         limits = np.iinfo(dtype)
         fits = math.isfinite(value) and value == int(value) and limits.min <= value <= limits.max
     else:
         fits = value == -math.inf or abs(value) <= largest(dtype)
-    return "" if fits else f"pad_node has value {value}, which {dtype} does not hold"
+    if not fits:
+        raise RequestError(f"pad_node has value {value}, which {dtype} does not hold")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from reprlib import Repr
@@ -22,7 +22,6 @@ __all__ = ["Plan", "PlanEntry", "settings_of", "with_settings"]
 Settings: TypeAlias = Mapping[str, Any]
 KEYS = ("auto_pad", "pads", "ceil_mode", "count_include_pad", "output_padding", "pad_node")
 MODES = ("constant", "reflect", "edge", "wrap")
-_KEYS, _PAD_KEYS = ("schema", "nodes"), ("pads", "value", "mode")
 _WIDEST = 2**20
 _SHORT = Repr()
 _SHORT.maxlist = _SHORT.maxtuple = 12
@@ -64,25 +63,21 @@ class Plan(Report):
     def from_json(cls, record: object, *, file: str = "") -> Plan:
         """Read a plan; RequestError says which part of it cannot be meant, and names `file`."""
         label = cls(file=file).label
-        if isinstance(record, Mapping) and isinstance(record.get("plan"), Mapping):
-            raise RequestError(
-                f"{label} is a report of diagnose: its part 'plan' is the plan, which diagnose "
-                "--plan FILE writes"
-            )
         if not isinstance(record, Mapping) or not isinstance(record.get("nodes"), list):
             raise RequestError(
                 f"{label} must be an object with a list 'nodes', whose entries have a 'node'"
             )
-        _refuse_unknown(label, record, _KEYS)
+        _refuse_unknown(label, record, ("schema", "nodes"))
         if (schema := record.get("schema", cls.schema)) is True or schema != cls.schema:
             raise RequestError(
                 f"{label} has schema {shown(schema)}, this version reads {cls.schema}"
             )
-        entries = tuple(_entry(one, i, label) for i, one in enumerate(record["nodes"]))
-        counts = Counter(entry.node for entry in entries)
-        if twice := [name for name, count in counts.items() if count > 1]:
-            raise RequestError(f"{label} names node '{twice[0]}' twice")
-        return cls(entries, file)
+        entries: dict[str, PlanEntry] = {}
+        for index, one in enumerate(record["nodes"]):
+            entry = _entry(one, index, label)
+            if entries.setdefault(entry.node, entry) is not entry:
+                raise RequestError(f"{label} names node '{entry.node}' twice")
+        return cls(tuple(entries.values()), file)
 
 
 def _entry(record: object, index: int, label: str) -> PlanEntry:
@@ -138,42 +133,45 @@ def with_settings(chain: Chain, settings: Settings) -> Chain:
 
     Raises RequestError where they do not fit the node.
     """
-    op = chain.op
+    op, opset = chain.op, chain.opset or chain.op.ceil_mode
+    is_transposed, is_average = op.kind is Kind.TRANSPOSED, op.kind is Kind.AVERAGE
     result = _with_pad(chain, settings["pad_node"]) if "pad_node" in settings else chain
     padding = _padding(chain, settings)
     if padding is not None:
         result = replace(result.with_padding(padding), output_shape=())
     if "ceil_mode" in settings:
-        ceil = _flag(settings, "ceil_mode")
-        since = op.ceil_mode if op.is_pool else 0
-        if ceil and (not since or 0 < chain.opset < since):
-            of = f" of opset {chain.opset}" if since else ""
-            raise RequestError(f"{op.name}{of} has no ceil_mode")
-        result = replace(result, ceil_mode=ceil)
+        may = op.is_pool and 0 < op.ceil_mode <= opset
+        result = replace(result, ceil_mode=_flag(chain, settings, "ceil_mode", may=may))
     if "count_include_pad" in settings:
-        counts = _flag(settings, "count_include_pad")
-        if counts != chain.counts_padding and op.kind is not Kind.AVERAGE:
-            raise RequestError(f"{op.name} has no count_include_pad")
-        result = counting(result, counts=counts)
+        counts = _flag(chain, settings, "count_include_pad", may=is_average)
+        result = counting(result, counts=counts) if is_average else result
     if "output_padding" in settings:
         growth = _numbers(settings, "output_padding", chain.rank, "one for each axis")
-        if any(growth) and op.kind is not Kind.TRANSPOSED:
+        if any(growth) and not is_transposed:
             raise RequestError(f"{op.name} has no output_padding")
         result = replace(result, output_padding=growth if any(growth) else ())
     return result
 
 
+def _flag(chain: Chain, settings: Settings, name: str, *, may: bool) -> bool:
+    """0 or 1, and 1 only where the operator has the attribute; RequestError for anything else."""
+    value = settings[name]
+    if not isinstance(value, int) or value not in (0, 1):
+        raise RequestError(f"{name} is {shown(value)}, but must be 0 or 1")
+    if value and not may:
+        raise RequestError(f"{chain.op.name} of opset {chain.opset} has no {name}")
+    return bool(value)
+
+
 def _padding(chain: Chain, settings: Settings) -> Padding | None:
-    mode = settings.get("auto_pad", "NOTSET")
+    mode = settings.get("auto_pad")
     if mode not in ("NOTSET", None):
-        if not isinstance(mode, str) or mode not in AutoPad.__members__:
-            known = ", ".join(AutoPad.__members__)
+        if mode not in [*AutoPad] or not chain.op.auto_pad:
+            known = ", ".join(AutoPad) if chain.op.auto_pad else f"as {chain.op.name} has none"
             raise RequestError(f"auto_pad is {shown(mode)}, but must be NOTSET, {known}")
-        if not chain.op.auto_pad:
-            raise RequestError(f"{chain.op.name} has no auto_pad")
         return AutoPad(mode)
     if settings.get("pads") is None:
-        return Pads.zero(chain.rank) if mode == "NOTSET" and "auto_pad" in settings else None
+        return None if mode is None else Pads.zero(chain.rank)
     flat = _numbers(settings, "pads", 2 * chain.rank, _BEGINS)
     return Pads(flat[: chain.rank], flat[chain.rank :])
 
@@ -194,21 +192,17 @@ def _with_pad(chain: Chain, record: object) -> Chain:
 def _step(chain: Chain, record: object) -> NewPad:
     if not isinstance(record, Mapping):
         raise RequestError("pad_node must be null, or an object with pads, value and mode")
-    _refuse_unknown("pad_node", record, _PAD_KEYS)
+    _refuse_unknown("pad_node", record, ("pads", "value", "mode"))
     half, mode, value = chain.tensor_rank, record.get("mode", "constant"), record.get("value", 0)
-    flat = _numbers(record, "pads", 2 * half, _BEGINS, where="pad_node ", least=-_WIDEST)
+    flat = _numbers(record, "pads", 2 * half, _BEGINS, least=-_WIDEST)
     if mode not in MODES:
         raise RequestError(f"pad_node has mode {shown(mode)}; known are {', '.join(MODES)}")
     value = -math.inf if value == "-inf" else value
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    try:
-        fits = is_number and (value == -math.inf or math.isfinite(value))
-    except OverflowError:
-        fits = False
-    if not fits:
+    if not is_number or not -math.inf <= value <= sys.float_info.max:
         raise RequestError(f"pad_node has value {shown(value)}: give a number, or '-inf'")
-    pads, fill = Pads(flat[:half], flat[half:]), Constant(value)
-    return NewPad(pads, fill, mode, instead=chain.pad is not None)
+    pads = Pads(flat[:half], flat[half:])
+    return NewPad(pads, Constant(value), mode, instead=chain.pad is not None)
 
 
 def _pad_record(step: PadStep) -> dict[str, Any]:
@@ -224,26 +218,14 @@ _BEGINS = "the begin of each axis, then the end of each"
 
 
 def _numbers(
-    settings: Settings, name: str, count: int, layout: str, *, where: str = "", least: int = 0
+    settings: Settings, name: str, count: int, layout: str, *, least: int = 0
 ) -> tuple[int, ...]:
     """`count` integers within limits; RequestError for anything else."""
     value: Any = settings.get(name)
     is_list = isinstance(value, list | tuple) and len(value) == count
-    if not is_list or any(isinstance(n, bool) or not isinstance(n, int) for n in value):
+    if not is_list or not all(type(n) is int and least <= n <= _WIDEST for n in value):
         raise RequestError(
-            f"{where}{name} is {shown(value)}, but must be a list of {count} integers: {layout}"
-        )
-    if not all(least <= n <= _WIDEST for n in value):
-        raise RequestError(
-            f"{where}{name} is {shown(list(value))}: no number may be below {least} or above "
-            f"{_WIDEST}"
+            f"{name} is {shown(value)}, but must be a list of {count} integers from {least} to "
+            f"{_WIDEST}: {layout}"
         )
     return tuple(value)
-
-
-def _flag(settings: Settings, name: str) -> bool:
-    """0 or 1; RequestError for anything else."""
-    value = settings[name]
-    if not isinstance(value, int) or value not in (0, 1):
-        raise RequestError(f"{name} is {shown(value)}, but must be 0 or 1")
-    return bool(value)

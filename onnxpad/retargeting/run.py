@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import show
@@ -15,15 +16,17 @@ from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.candidates import as_windows
-from onnxpad.retargeting.feasible import infeasible
+from onnxpad.retargeting.feasible import refuse_infeasible
 from onnxpad.retargeting.habits import named_convention
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.move import as_it_runs, moved, unchanged_because
-from onnxpad.retargeting.plan import Plan, PlanEntry, with_settings
+from onnxpad.retargeting.plan import Plan, with_settings
 from onnxpad.retargeting.report import Kept, Move, Refused, SizeTexts
 from onnxpad.retargeting.windows_read import differs, resizes, too_many_cells
 
 Progress = Callable[[str, int, int], None]
+T = TypeVar("T", Move, Kept, Refused)
+Outcome: TypeAlias = Move | Kept | Refused
 _TRY = "\n  try     correct the entry, or leave it out; onnxpad inspect shows what the node has now"
 _LONE_PAD = (
     "the entry of a Pad node holds 'pad_node' alone, with pads, value and mode; a Pad in front of "
@@ -33,21 +36,20 @@ _LONE_PAD = (
 
 @dataclass(frozen=True, slots=True)
 class MoveRule:
-    """What is asked of each node: the padding of a convention, or what a plan lists.
+    """The padding that each node gets: that of a convention, or what a plan lists.
 
-    `decide` gives the chain itself where a node stays, `why` says the reason for that; both are
-    asked about what `read` makes of the node's chain.
-    `concerns` says which nodes there is anything to say about, `names` which must be there.
-    `label` is the rule as messages call it.
+    change: the chain of a node as it is and as it is to be, equal where the node stays.
+    plan: the plan, None for a convention; only the nodes that it lists are asked about.
     """
 
     name: str
-    decide: Callable[[Address, Chain], Chain | Skip]
-    why: Callable[[Chain], str]
-    concerns: Callable[[Address], bool]
-    names: tuple[str, ...] = ()
-    label: str = ""
-    read: Callable[[Address, Chain], Chain | Skip] = lambda _, chain: chain
+    change: Callable[[str, Chain], tuple[Chain, Chain] | Skip]
+    plan: Plan | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The nodes that the model must have."""
+        return tuple(entry.node for entry in self.plan.entries) if self.plan else ()
 
 
 def by_convention(to: str, source: str | None) -> MoveRule:
@@ -55,137 +57,110 @@ def by_convention(to: str, source: str | None) -> MoveRule:
     name = named_convention(to)
     if source is not None:
         named_convention(source)
-    return MoveRule(
-        name,
-        lambda _, chain: moved(chain, to, source=source),
-        lambda chain: unchanged_because(chain, name),
-        lambda _: True,
-    )
+
+    def change(_: str, chain: Chain) -> tuple[Chain, Chain] | Skip:
+        after = moved(chain, to, source=source)
+        return after if isinstance(after, Skip) else (chain, after)
+
+    return MoveRule(name, change)
 
 
 def by_plan(plan: Plan) -> MoveRule:
     """Give each node the padding that the plan lists."""
-    entries = {one.node: one for one in plan.entries}
-    return MoveRule(
-        "plan",
-        lambda address, chain: _planned(entries[address.label], chain, plan.label),
-        lambda _: "the plan says what is there",
-        lambda address: address.label in entries,
-        tuple(entries),
-        plan.label,
-        lambda address, chain: _read(entries[address.label], chain, plan.label),
-    )
+    settings = {entry.node: entry.settings for entry in plan.entries}
+
+    def change(node: str, chain: Chain) -> tuple[Chain, Chain] | Skip:
+        where, entry = f"{plan.label}, node '{node}' ({chain.op.name})", settings[node]
+        before: Chain | Skip = chain
+        if chain.trouble:
+            return chain.trouble.as_skip()
+        if chain.op.kind is Kind.PAD:
+            if [*entry] != ["pad_node"] or entry["pad_node"] is None:
+                raise RequestError(f"{where}: {_LONE_PAD}")
+            before = as_windows(chain)
+        if isinstance(before, Skip):
+            return before
+        try:
+            after = with_settings(before, entry)
+            refuse_infeasible(before, after)
+        except RequestError as error:
+            raise RequestError(f"{where}: {error!s}{_TRY}") from error
+        written = as_it_runs(before, after)
+        return written if isinstance(written, Skip) else (before, written)
+
+    return MoveRule("plan", change, plan)
 
 
-def _read(entry: PlanEntry, chain: Chain, label: str) -> Chain | Skip:
-    """What an entry is about: of a Pad node its windows."""
-    if chain.trouble:
-        return chain.trouble.as_skip()
-    if chain.op.kind is not Kind.PAD:
-        return chain
-    if [*entry.settings] != ["pad_node"] or entry.settings["pad_node"] is None:
-        raise RequestError(f"{label}, node '{entry.node}' ({chain.op.name}): {_LONE_PAD}")
-    return as_windows(chain)
+class Run:
+    """One course over a model: `outcomes` of the nodes in graph order, and what breaks by them."""
 
-
-def _planned(entry: PlanEntry, chain: Chain, label: str) -> Chain | Skip:
-    where = f"{label}, node '{entry.node}' ({chain.op.name})"
-    try:
-        after = with_settings(chain, entry.settings)
-    except RequestError as error:
-        raise RequestError(f"{where}: {error!s}{_TRY}") from error
-    if reason := infeasible(chain, after):
-        raise RequestError(f"{where}: {reason}{_TRY}")
-    return as_it_runs(chain, after)
-
-
-@dataclass
-class MoveLog:
-    """Everything that was done and not done, in graph order."""
-
-    changes: list[Move] = field(default_factory=list)
-    unchanged: list[Kept] = field(default_factory=list)
-    skips: list[Refused] = field(default_factory=list)
-    breaks: tuple[str, ...] = ()
-
-
-def run(
-    session: EditSession,
-    rule: MoveRule,
-    selected: Callable[[Address], bool],
-    progress: Progress | None = None,
-) -> MoveLog:
-    """Move every selected node; sizes behind a node whose output changed are read anew."""
-    return _Run(session, rule, selected, progress).run()
-
-
-class _Run:
     def __init__(
         self,
         session: EditSession,
         rule: MoveRule,
         selected: Callable[[Address], bool],
-        progress: Progress | None,
+        progress: Progress | None = None,
     ) -> None:
         self._session, self._rule, self._selected = session, rule, selected
         self._progress = progress
-        self._done: set[NodeId] = set()
+        self._outcomes: dict[NodeId, Outcome | None] = {}
         self._sound: tuple[str, ...] | None = None
-        self._log = MoveLog()
-
-    def run(self) -> MoveLog:
-        """Rounds until nothing moves: what was refused may move behind what stood beside it."""
-        log, known = self._log, -1
-        while known < len(log.changes):
-            known = len(log.changes)
-            self._done -= {refused.node.id for refused in log.skips}
-            log.skips.clear()
+        moves = -1
+        while moves < (moves := len(self.of(Move))):
+            # What was refused may move behind what stood beside it.
+            for refused in self.of(Refused):
+                del self._outcomes[refused.node.id]
             while self._round():
                 pass
-        order = {one.address.label: n for n, one in enumerate(self._session.sites_now())}
-        log.changes.sort(key=lambda move: order.get(move.node.label, len(order)))
-        if self._sound is not None:
-            now = breaks(self._session.contexts)
-            log.breaks = tuple(one for one in now if one not in self._sound)
-        return log
+        order = {site.address.id: number for number, site in enumerate(session.sites_now())}
+        last = len(order)
+        rows = sorted(self._outcomes.items(), key=lambda row: order.get(row[0], last))
+        self._outcomes = dict(rows)
+
+    def of(self, kind: type[T]) -> tuple[T, ...]:
+        """The outcomes that are moves, or nodes that stay, or refusals."""
+        return tuple(outcome for outcome in self._outcomes.values() if isinstance(outcome, kind))
+
+    @property
+    def breaks(self) -> tuple[str, ...]:
+        """Nodes whose inputs fitted together before the first move and do not now."""
+        if self._sound is None:
+            return ()
+        return tuple(one for one in breaks(self._session.contexts) if one not in self._sound)
 
     def _round(self) -> bool:
         """Nodes up to one that makes another reading necessary; False at the end."""
-        named = (
-            one for one in self._session.joined_pads() if one.address.label in self._rule.names
-        )
-        sites = [*self._session.sites_now(), *(named if self._rule.names else ())]
+        names, sites = self._rule.names, self._session.sites_now()
+        sites = (*sites, *(self._session.joined_pads() if names else ()))
         for site in sites:
             address = site.address
-            wanted = self._selected(address) and self._rule.concerns(address)
-            if address.id in self._done or not wanted:
+            is_asked = self._rule.plan is None or address.label in names
+            if address.id in self._outcomes or not is_asked or not self._selected(address):
                 continue
-            self._done.add(address.id)
             if self._progress:
-                self._progress(address.label, len(self._done) - 1, len(sites))
-            if self._handle(site):
+                self._progress(address.label, len(self._outcomes), len(sites))
+            outcome = self._outcomes[address.id] = self._handled(site)
+            if isinstance(outcome, Move) and outcome.resized:
                 return True
         return False
 
-    def _handle(self, site: Site) -> bool:
+    def _handled(self, site: Site) -> Outcome | None:
+        """The outcome of one node, None where there is nothing to say about it."""
         reason = too_many_cells(site.chain)
-        before = Skip(reason) if reason else self._rule.read(site.address, site.chain)
-        result = before if isinstance(before, Skip) else self._rule.decide(site.address, before)
-        if isinstance(result, Skip) or isinstance(before, Skip):
-            if isinstance(result, Skip) and not result.moot:
-                tensor = site.node.inputs[0] if site.node.inputs else ""
-                self._log.skips.append(
-                    Refused(site.address, site.op, site.chain, result, tensor, site.input_type)
-                )
-            return False
-        if result == before:
-            shown, why = label_of(before, None), self._rule.why(before)
-            self._log.unchanged.append(Kept(site.address, site.op, shown, why))
-            return False
-        return self._move(site, before, result)
+        result = Skip(reason) if reason else self._rule.change(site.address.label, site.chain)
+        if isinstance(result, Skip):
+            tensor = site.node.inputs[0] if site.node.inputs else ""
+            refused = Refused(site.address, site.op, site.chain, result, tensor, site.input_type)
+            return None if result.moot else refused
+        before, after = result
+        if after != before:
+            return self._moved(site, before, after)
+        is_planned = self._rule.plan is not None
+        why = unchanged_because(before, self._rule.name)
+        why = "the plan says what is there" if is_planned else why
+        return Kept(site.address, site.op, label_of(before), why)
 
-    def _move(self, site: Site, before: Chain, after: Chain) -> bool:
-        """Change the node; True where sizes behind it have to be read anew."""
+    def _moved(self, site: Site, before: Chain, after: Chain) -> Move:
         session, resized = self._session, resizes(before, after)
         if resized and self._sound is None:
             self._sound = breaks(session.contexts)
@@ -193,21 +168,18 @@ class _Run:
         if resized or before.ceil_mode or before.op.kind is Kind.TRANSPOSED:
             keep: Keep = "confirmed" if resized else "none"
             session.restate(stale_sizes(session.document, [site.address], keep))
-        self._log.changes.append(
-            Move(
-                site.address,
-                site.op,
-                label_of(before, None),
-                label_of(after, None),
-                _shown(before),
-                _shown(after),
-                resized,
-                not differs(before, after),
-                tuple(edits),
-                (before, after),
-            )
+        return Move(
+            site.address,
+            site.op,
+            label_of(before),
+            label_of(after),
+            _shown(before),
+            _shown(after),
+            resized,
+            not differs(before, after),
+            tuple(edits),
+            (before, after),
         )
-        return resized
 
 
 def _shown(chain: Chain) -> SizeTexts:

@@ -103,7 +103,6 @@ CASES: dict[str, tuple[ModelProto, ModelProto]] = {
     "a value at the end": (behind(HALF, stride=2, value=-1), behind(END, stride=2, value=-1)),
     "a fill in other places": (conv(BEGIN), behind(END, stride=2, value=0.5)),
     "rounding up": (ups(ceil=0), ups()),
-    "output_padding of one axis": (ups(), ups(", output_padding = [1, 0]")),
     "output_padding": (ups(), ups(", output_padding = [1, 1]")),
     **{
         f"{right or 'own'} for {wrong or 'own'} everywhere": (modes(wrong), modes(right))

@@ -1,58 +1,45 @@
-"""Plans as data, and what they do to one chain."""
+"""Plans as data: what they may say, what they do to a node, and what is refused with a reason."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from onnx import ModelProto
 
-from onnxpad.errors import RequestError
-from onnxpad.padding.chain import Chain, NewPad, Pads, Unclear
-from onnxpad.padding.fills import Constant, TensorValue
-from onnxpad.retargeting.candidates import candidates
-from onnxpad.retargeting.plan import Plan, PlanEntry, settings_of, with_settings
-from onnxpad.retargeting.windows_read import differs
-from tests.retargeting.layers import layer
+from onnxpad import Plan, PlanEntry, RequestError, retarget
+from tests.models.text import text_model
+from tests.retargeting.running import outputs, signed
 
-CHAINS = [
-    layer("Conv", 32, 3, 2, (1, 1)),
-    layer("Conv", 32, 3, 2, "SAME_UPPER"),
-    layer("Conv", 32, 3, 2, front=(1, 1, "reflect", 0.0)),
-    layer("MaxPool", 32, 3, 2, (1, 1), ceil_mode=True),
-    layer("MaxPool", 32, 3, 2, front=(0, 1, "constant", float("-inf"))),
-    layer("AveragePool", 32, 3, 2, (1, 1), counts_padding=True),
-    layer("ConvTranspose", 32, 3, 2, (1, 1), output_padding=(1, 1)),
-]
-
-
-@pytest.mark.parametrize("chain", CHAINS)
-def test_settings_say_everything(chain: Chain) -> None:
-    settings = json.loads(json.dumps(settings_of(chain)))
-    assert with_settings(chain, settings) == chain
-    plain = layer(chain.op.name, 32, 3, 2)
-    assert not differs(with_settings(plain, settings), chain)
-    for one in candidates(chain):
-        assert not differs(with_settings(chain, settings_of(one.chain)), one.chain), one.label
+MAPS = "float[1,3,32,32] x"
+NODES = {
+    "conv": ("Conv <kernel_shape = [3, 3], pads = [2, 2, 2, 2], dilations = [2, 2]> (x, w)", "4,3"),
+    "wide": ("Conv <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x, w)", "4,3"),
+    "up": (
+        "ConvTranspose <kernel_shape = [3, 3], pads = [1, 1, 1, 1], strides = [2, 2]> (x, w)",
+        "3,4",
+    ),
+    "pool": ("MaxPool <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x)", ""),
+    "mean": ("AveragePool <kernel_shape = [3, 3], pads = [3, 3, 3, 3]> (x)", ""),
+}
 
 
-def test_what_is_left_out_stays() -> None:
-    chain = CHAINS[3]
-    assert with_settings(chain, {}) is chain
-    assert with_settings(chain, {"ceil_mode": 0}) == layer("MaxPool", 32, 3, 2, (1, 1))
-    moved = with_settings(chain, {"pads": [0, 0, 1, 1]})
-    assert (moved.padding, moved.ceil_mode) == (Pads((0, 0), (1, 1)), True)
+def model(name: str, opset: int = 17, kind: str = "float") -> ModelProto:
+    node, channels = NODES[name]
+    weight = f", {kind}[{channels},3,3] w" if channels else ""
+    return text_model(f"[{name}] y = {node}", f"{kind}[1,3,32,32] x{weight}", opset=opset)
 
 
-def test_a_pad_node_is_named_over_all_axes() -> None:
-    chain = layer("MaxPool", 4, 2, 1)
-    record = {"pads": [0, 0, 0, 0, 0, 0, 1, 1], "value": "-inf"}
-    found = with_settings(chain, {"pad_node": record})
-    assert found.pad == NewPad(Pads((0, 0, 0, 0), (0, 0, 1, 1)), Constant(float("-inf")))
-    assert found.axes[0].size == 5
-    assert with_settings(found, {"pad_node": record}) is found
-    assert with_settings(found, {"pad_node": None}) == chain
+def planned(name: str, settings: dict[str, Any], opset: int = 17, kind: str = "float") -> Any:
+    return retarget(model(name, opset, kind), plan={"nodes": [{"node": name, **settings}]})
+
+
+def front(*pads: int, **more: Any) -> dict[str, Any]:
+    """A Pad node with these begins and ends over the last two axes, and no other padding."""
+    if len(pads) == 4:
+        pads = (0, 0, *pads[:2], 0, 0, *pads[2:])
+    return {"pads": [0] * 4, "pad_node": {"pads": list(pads), **more}}
 
 
 def test_a_plan_is_what_its_json_says() -> None:
@@ -62,92 +49,126 @@ def test_a_plan_is_what_its_json_says() -> None:
 
 
 @pytest.mark.parametrize(
-    ("record", "said"),
+    ("record", "reason"),
     [
-        ([], "the plan must be an object with a list"),
-        ({}, "the plan must be an object with a list"),
-        ({"nodes": {}}, "the plan must be an object with a list"),
-        ({"nodes": [1]}, "entry 0 of the plan lacks 'node'"),
-        ({"nodes": [{"pads": [0, 0]}]}, "entry 0 of the plan lacks 'node'"),
+        ([], "the plan 'p.json' must be an object with a list"),
+        ({"nodes": {}}, "must be an object with a list"),
+        ({"nodes": [1]}, "entry 0 of the plan 'p.json' lacks 'node'"),
+        ({"nodes": [{"node": 5}]}, "lacks 'node'"),
         ({"nodes": [{"node": "a", "pad": [0]}]}, "'pad'; it takes auto_pad, pads"),
-        ({"nodes": [{"node": 5}]}, "entry 0 of the plan lacks 'node'"),
         ({"nodes": [], "node": "a"}, "has 'node'; it takes schema, nodes"),
+        ({"plan": {"nodes": []}, "nodes": []}, "has 'plan'; it takes schema, nodes"),
         ({"nodes": [], "schema": "1"}, "schema '1', this version reads 1"),
-        ({"plan": {"nodes": []}, "nodes": []}, "a report of diagnose"),
         ({"nodes": [{"node": "a"}, {"node": "a"}]}, "names node 'a' twice"),
         ({"nodes": [{"node": "a", "conventions": "x"}]}, "a list of names"),
-        ({"nodes": [], "schema": 99}, "schema 99, this version reads 1"),
         (
             {"nodes": [{"node": "a", "auto_pad": "SAME_UPPER", "pads": [1, 1]}]},
             "auto_pad and pads: give one",
         ),
     ],
 )
-def test_what_is_no_plan_is_refused(record: object, said: str) -> None:
-    with pytest.raises(RequestError, match=said):
-        Plan.from_json(record)
+def test_what_is_no_plan_is_refused(record: object, reason: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        Plan.from_json(record, file="p.json")
+    assert reason in str(caught.value)
+
+
+REFUSED: list[tuple[str, dict[str, Any], str]] = [
+    ("wide", {"pads": [1, 1]}, "pads is [1, 1], but must be a list of 4 integers"),
+    ("wide", {"pads": "1,1"}, "must be a list of 4 integers"),
+    ("wide", {"pads": [1, 1, 1, True]}, "must be a list of 4 integers"),
+    ("wide", {"pads": [0, 0, -1, 0]}, "integers from 0 to 1048576: the begin of each axis, then"),
+    ("wide", {"pads": [99999999999, 0, 0, 0]}, "integers from 0 to 1048576"),
+    ("wide", {"pads": list(range(10**5))}, "must be a list of 4 integers"),
+    ("wide", {"auto_pad": "SAME"}, "auto_pad is 'SAME', but must be NOTSET, VALID"),
+    ("wide", {"auto_pad": ["VALID"]}, "auto_pad is ['VALID'], but must be NOTSET"),
+    ("wide", {"ceil_mode": 1}, "Conv of opset 17 has no ceil_mode"),
+    ("wide", {"ceil_mode": "yes"}, "must be 0 or 1"),
+    ("wide", {"ceil_mode": 1.0}, "must be 0 or 1"),
+    ("wide", {"count_include_pad": 1}, "has no count_include_pad"),
+    ("wide", {"output_padding": [1, 1]}, "Conv has no output_padding"),
+    ("wide", {"pad_node": {}}, "pads is None, but must be a list of 8 integers"),
+    ("wide", {"pad_node": {"pads": [0] * 8, "values": 1}}, "pad_node has 'values'; it takes pads"),
+    ("wide", {"pad_node": [0, 1]}, "pad_node must be null, or an object"),
+    ("wide", {"pad_node": {"pads": [0] * 8, "mode": "zero"}}, "mode 'zero'"),
+    ("wide", {"pad_node": {"pads": [0] * 8, "value": "low"}}, "value 'low'"),
+    ("wide", {"pad_node": {"pads": [0] * 8, "value": float("nan")}}, "value nan: give a number"),
+    ("wide", {"pad_node": {"pads": [0] * 8, "value": float("inf")}}, "value inf: give a number"),
+    ("wide", {"pad_node": {"pads": [0] * 8, "value": 10**400}}, "give a number"),
+    ("wide", front(0, 1, 1, 1, 0, 0, 1, 1), "pads batch or channels otherwise than the model"),
+    ("wide", front(1, 0, 1, 1, 0, 0, 1, 1), "pads batch or channels otherwise than the model"),
+    ("wide", front(32, 0, 0, 0, mode="reflect"), "reflects 32 of 32 cells"),
+    ("wide", front(-20, 0, -20, 0), "the padding leaves nothing of its input: -8x32 cells"),
+    ("wide", front(-15, 0, -15, 0), "of its output: 0x30 cells"),
+    ("wide", front(1, 1, 1, 1, mode="wrap"), "opset 17 has no mode wrap"),
+    ("wide", front(1, 1, 1, 1, value=1e39), "1e+39, which float32 does not hold"),
+    ("wide", front(1, 1, 1, 1, value=1e39, mode="edge"), "float32 does not hold"),
+    ("pool", {"pads": [3, 0, 0, 0]}, "as large as the kernel"),
+    ("conv", {"auto_pad": "SAME_UPPER"}, "and a dilation is above 1"),
+    ("up", {"output_padding": [0, 2]}, "output_padding 2 is not below the stride"),
+    ("up", {"pads": [40] * 4}, "of its output: -15x-15 cells"),
+]
+
+
+@pytest.mark.parametrize(("name", "settings", "reason"), REFUSED, ids=lambda one: str(one)[:40])
+def test_what_does_not_fit_or_would_not_run_is_refused(
+    name: str, settings: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(RequestError) as caught:
+        planned(name, settings)
+    assert reason in str(caught.value)
+    assert str(caught.value).startswith(f"the plan, node '{name}' ({NODES[name][0].split()[0]}): ")
+    assert "\n  try     correct the entry" in str(caught.value)
+    assert len(str(caught.value)) < 350
+
+
+TAKEN: list[tuple[str, dict[str, Any], int]] = [
+    ("wide", front(31, 0, 0, 0, mode="reflect"), 17),
+    ("wide", front(-20, 0, -9, 0), 17),
+    ("wide", front(1, 1, 1, 1, mode="wrap"), 19),
+    ("wide", front(1, 1, 1, 1, value=3e38), 17),
+    ("wide", {"auto_pad": None, "pads": [0, 1, 0, 1]}, 17),
+    ("pool", {"pads": [2, 0, 0, 0]}, 17),
+    ("pool", front(1, 1, 1, 1, value="-inf"), 17),
+    ("up", {"output_padding": [0, 1]}, 17),
+    ("up", {"pads": [30, 30, 30, 30]}, 17),
+]
+
+
+@pytest.mark.parametrize(("name", "settings", "opset"), TAKEN, ids=lambda one: str(one)[:40])
+def test_what_is_just_taken_runs(name: str, settings: dict[str, Any], opset: int) -> None:
+    found = planned(name, settings, opset)
+    assert found.changed
+    feeds = {one.name: signed(0, *shape_of(one)) for one in found.model.graph.input}
+    assert outputs(found.model, feeds)[0].size
+
+
+def shape_of(value: Any) -> list[int]:
+    return [size.dim_value for size in value.type.tensor_type.shape.dim]
+
+
+def test_what_the_model_has_already_is_no_reason() -> None:
+    """Pads as large as the kernel, which onnxruntime refuses: the entry asks for another thing."""
+    assert planned("mean", {"count_include_pad": 1}).changed
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("kind", "value", "fits"),
     [
-        ({"pads": [1, 1]}, "pads is .*must be a list of 4 integers"),
-        ({"pads": "1,1"}, "must be a list of 4 integers"),
-        ({"pads": [1, 1, 1, True]}, "must be a list of 4 integers"),
-        ({"pads": [0, 0, -1, 0]}, "no number may be below 0"),
-        ({"auto_pad": "SAME"}, "auto_pad is 'SAME'"),
-        ({"ceil_mode": 1}, "Conv has no ceil_mode"),
-        ({"ceil_mode": "yes"}, "must be 0 or 1"),
-        ({"count_include_pad": 1}, "Conv has no count_include_pad"),
-        ({"output_padding": [1, 1]}, "Conv has no output_padding"),
-        ({"ceil_mode": [1]}, "ceil_mode is .1., but must be 0 or 1"),
-        ({"ceil_mode": 1.0}, "must be 0 or 1"),
-        ({"pads": [1]}, "must be a list of 4 integers: the begin of each axis, then the end"),
-        ({"pad_node": {}}, "pad_node pads is None, but must be a list of 8 integers"),
-        ({"pad_node": {"pads": [0] * 8, "values": 1}}, "pad_node has 'values'; it takes pads"),
-        ({"pads": list(range(10**5))}, "must be a list of 4 integers"),
-        ({"pads": ["x"] * 10**5}, "pads is .'x'.*but must be a list of 4 integers"),
-        ({"pad_node": [0, 1]}, "pad_node must be null, or an object"),
-        ({"pad_node": {"pads": [1, 1]}}, "must be a list of 8 integers"),
-        ({"pad_node": {"pads": [0] * 8, "mode": "zero"}}, "mode 'zero'"),
-        ({"pad_node": {"pads": [0] * 8, "value": "low"}}, "value 'low'"),
-        ({"auto_pad": ["VALID"]}, "auto_pad is .'VALID'., but must be NOTSET"),
-        ({"pads": [99999999999, 0, 0, 0]}, "or above 1048576"),
-        ({"pad_node": {"pads": [0] * 8, "value": float("nan")}}, "value nan: give a number"),
-        ({"pad_node": {"pads": [0] * 8, "value": float("inf")}}, "value inf: give a number"),
-        ({"pad_node": {"pads": [0] * 8, "value": 10**400}}, "give a number"),
+        ("uint8", 255, True),
+        ("uint8", 256, False),
+        ("uint8", 0.5, False),
+        ("int8", -128, True),
+        ("int8", "-inf", False),
+        ("float16", 65504, True),
+        ("float16", 65505, False),
+        ("float16", "-inf", True),
     ],
 )
-def test_settings_that_do_not_fit_are_refused(settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(RequestError, match=said) as caught:
-        with_settings(CHAINS[0], settings)
-    assert len(str(caught.value)) < 200
-
-
-def test_a_mode_that_is_null_leaves_the_choice_to_pads() -> None:
-    plan = Plan.from_json({"nodes": [{"node": "a", "auto_pad": None, "pads": [0, 1, 0, 1]}]})
-    after = with_settings(CHAINS[0], plan.entries[0].settings)
-    assert after.padding == Pads((0, 1), (0, 1))
-
-
-@pytest.mark.parametrize("fill", [TensorValue("v"), Constant(float("inf"))])
-def test_a_pad_node_with_a_value_that_no_plan_brings_stays(fill: TensorValue | Constant) -> None:
-    chain = layer("Conv", 32, 3, 2, front=(1, 1, "constant", 0.0))
-    assert chain.pad is not None
-    chain = replace(chain, pad=replace(chain.pad, fill=fill))
-    settings = json.loads(json.dumps(settings_of(chain)))
-    assert with_settings(chain, settings) == chain
-
-
-def test_messages_name_the_file() -> None:
-    records: list[object] = [[], {"nodes": [1]}, {"nodes": [{"node": "a", "pad": 1}]}]
-    for record in records:
-        with pytest.raises(RequestError, match=r"the plan 'p\.json'"):
-            Plan.from_json(record, file="p.json")
-
-
-def test_padding_that_is_not_known_has_no_settings() -> None:
-    chain = layer("Conv", 32, 3, 2)
-    unknown = Chain(chain.op, 22, chain.axes, Unclear("computed"), chain.fill)
-    with pytest.raises(RequestError, match="the padding is not known: computed"):
-        settings_of(unknown)
+def test_a_value_is_one_of_the_element_type(kind: str, value: float | str, fits: bool) -> None:
+    settings = front(1, 1, 1, 1, value=value)
+    if fits:
+        assert planned("pool", settings, kind=kind).changed
+    else:
+        with pytest.raises(RequestError, match="does not hold"):
+            planned("pool", settings, kind=kind)
