@@ -10,7 +10,7 @@ from onnxpad.errors import RequestError
 from onnxpad.frameworks.steps import pad
 from onnxpad.model.opened import ModelLike, open_model
 from onnxpad.model.reading.survey import Site, Survey, selection
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Preference, Preferences, Skip
+from onnxpad.padding.chain import Chain, Pads, Preference, Preferences, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, sizes_to_give
 from onnxpad.padding.expansion import Step
 from onnxpad.padding.fills import number_of
@@ -119,20 +119,15 @@ def _pads(node: PortedNode) -> bool:
 
 def _ported(site: Site) -> PortedNode | None:
     chain = site.chain
-    one = PortedNode(site.address.label, chain.op.title)
-    made = _padded(chain) if chain.op.kind is Kind.PAD else _layers(chain)
-    match made:
-        case Skip():
-            return replace(one, reason=made.reason, hints=made.hints)
-        case Step():
-            return replace(one, step=made)
-        case None:
-            return None
-        case _:
-            names = (*site.node.inputs, "", "")
-            weight, bias = ("", "") if chain.op.is_pool else names[1:3]
-            one = replace(one, layers=made, weight=weight, bias=bias)
-            return replace(one, hints=sizes_to_give("", chain.axes).hints)
+    node = PortedNode(site.address.label, chain.op.title)
+    result = _padded(chain) if chain.op.kind is Kind.PAD else _layers(chain)
+    if isinstance(result, Skip):
+        return replace(node, reason=result.reason, hints=result.hints)
+    if result is None or isinstance(result, Step):
+        return replace(node, step=result) if result else None
+    weight, bias = ("", "") if chain.op.is_pool else (*site.node.inputs, "", "")[1:3]
+    hints = sizes_to_give("", chain.axes).hints
+    return replace(node, layers=result, weight=weight, bias=bias, hints=hints)
 
 
 def _padded(chain: Chain) -> Step | Skip | None:
@@ -155,15 +150,27 @@ def _layers(chain: Chain) -> tuple[Resolution, ...] | Skip:
     kind = _OPS.get(chain.op.name) if not chain.op.domain else None
     if kind is None:
         return Skip(f"{chain.op.title} is no layer that is worked out here: port it by hand")
-    padding: dict[str, object]
-    match effective_pads(chain), chain.padding:
-        case Pads() as pads, _:
-            padding = {"pads": list(pads.flat)}
-        case _, (AutoPad.SAME_UPPER | AutoPad.SAME_LOWER) as same if kind != "conv_transpose":
-            padding = {"auto_pad": str(same)}
-        case skip, _:
-            return skip
-    words, weight, channels = _words(kind, chain, padding)
+    pads, weight, channels = effective_pads(chain), None, 1
+    words: dict[str, object] = {
+        "kernel_shape": [axis.kernel for axis in chain.axes],
+        "strides": [axis.stride for axis in chain.axes],
+        "dilations": [axis.dilation for axis in chain.axes],
+    }
+    if isinstance(pads, Pads):
+        words["pads"] = list(pads.flat)
+    elif is_same(chain.padding) and chain.op.kind is not Kind.TRANSPOSED:
+        words["auto_pad"] = str(chain.padding)
+    else:
+        return pads
+    if chain.op.is_pool:
+        words["ceil_mode"] = int(chain.ceil_mode)
+    else:
+        words["group"] = chain.attribute("group", 1)
+        weight, channels = _weight_and_channels(chain)
+    if chain.op.kind is Kind.AVERAGE:
+        words["count_include_pad"] = int(chain.counts_padding)
+    if any(chain.output_padding):
+        words["output_padding"] = list(chain.output_padding)
     try:
         return tuple(
             resolve("onnx", kind, input_shape=(1, channels, *s), weight_shape=weight, **words)
@@ -173,41 +180,23 @@ def _layers(chain: Chain) -> tuple[Resolution, ...] | Skip:
         return Skip(str(error))
 
 
-def _words(
-    kind: str, chain: Chain, padding: Mapping[str, object]
-) -> tuple[dict[str, object], tuple[int | None, ...] | None, int]:
-    """What ONNX calls it, the shape of its weight, and its channels."""
-    words: dict[str, object] = {
-        "kernel_shape": [axis.kernel for axis in chain.axes],
-        "strides": [axis.stride for axis in chain.axes],
-        "dilations": [axis.dilation for axis in chain.axes],
-        **padding,
-    }
-    if chain.op.is_pool:
-        words["ceil_mode"] = int(chain.ceil_mode)
-        if chain.op.kind is Kind.AVERAGE:
-            words["count_include_pad"] = int(chain.counts_padding)
-        return words, None, 1
+def _weight_and_channels(chain: Chain) -> tuple[tuple[int | None, ...], int]:
+    """The shape of the weight as far as it is known, and the channels of the input."""
     group = chain.attribute("group", 1)
-    words["group"] = group
-    if any(chain.output_padding):
-        words["output_padding"] = list(chain.output_padding)
-    known = tuple(size if isinstance(size, int) else None for size in chain.weight.shape or ())
-    kernel = tuple(axis.kernel for axis in chain.axes)
-    shape = known if len(known) == len(kernel) + 2 else (None, None, *kernel)
-    read = shape[0] if kind == "conv_transpose" else shape[1]
-    if read is None or not isinstance(group, int):
-        return words, (None, None, *kernel), group if isinstance(group, int) else 1
-    return words, shape, read if kind == "conv_transpose" else read * group
+    groups = group if isinstance(group, int) else 1
+    shape = tuple(size if isinstance(size, int) else None for size in chain.weight.shape or ())
+    is_transposed = chain.op.kind is Kind.TRANSPOSED
+    channels = shape[0 if is_transposed else 1] if len(shape) == chain.tensor_rank else None
+    if channels is None:
+        return (None, None, *(axis.kernel for axis in chain.axes)), groups
+    return shape, channels if is_transposed else channels * groups
 
 
 def _sizes(chain: Chain) -> Iterator[tuple[int, ...]]:
     """Its sizes; where some are open, sizes with every remainder of its strides."""
-    axes = chain.axes
-    is_open = [not isinstance(axis.size, int) for axis in axes]
-    strides = [axis.stride for axis, wanted in zip(axes, is_open, strict=True) if wanted]
+    strides = [axis.stride for axis in chain.axes if not isinstance(axis.size, int)]
     for rest in range(max(strides, default=1)):
         yield tuple(
             axis.size if isinstance(axis.size, int) else axis.stride * (_ROOM + axis.span) + rest
-            for axis in axes
+            for axis in chain.axes
         )

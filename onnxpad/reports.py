@@ -58,6 +58,19 @@ class InNotebooks:
         return text
 
 
+class ReportItem:
+    """One node or row of a report; it shows itself as its sentence."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def to_json(self) -> dict[str, Any]:
+        """The item as it stands in the JSON of the report."""
+        return dict(_entries(self))
+
+
 class Report(InNotebooks):
     """What a command gives back; `schema` is the version of its JSON."""
 

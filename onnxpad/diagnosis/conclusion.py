@@ -17,7 +17,7 @@ from onnxpad.geometry.size import Symbol
 from onnxpad.probing.agreement import gap
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.bench import UNITS, Bench
-from onnxpad.validation.report import Verdict
+from onnxpad.validation.report import Verdict, with_few_maps
 
 # What comes nearest leaves at most a tenth of what differs.
 _PART = 10
@@ -98,8 +98,8 @@ class _Conclusion:
             nearest_seconds=None if nearest is None or not search else search.nearest_at - started,
             settles=self._what_settles(),
             settling_atol=self.atol,
-            outputs=judgement.rows,
-            as_it_is=() if solution is None else fit.present.rows,
+            outputs=with_few_maps(judgement.rows, agree=judgement.agrees),
+            as_it_is=() if solution is None else with_few_maps(fit.present.rows, agree=False),
             difference=self.difference,
             warnings=tuple(bench.warnings),
             device=bench.settings.device,

@@ -7,6 +7,7 @@ runtime gave against what is right by a share of its size (`--live`).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,10 @@ _FILL = 1e30
 """Beyond it a number is a fill, such as the lowest float for minus infinity."""
 _BLOCK = 1 << 18
 """Elements that are looked at together, so that their float64 copies cost little."""
+_BORDER, _BANDS = 8, 16
+"""Single cells at each end of an axis of a map, and bands between them."""
+_MAPPED = 1 << 24
+"""Cells of the last two axes beyond which there is no map."""
 
 
 class Gap(NamedTuple):
@@ -171,6 +176,47 @@ def _where(beyond: NDArray[np.bool_]) -> str:
 
 def _border(side: str, count: int, size: int, axis: int) -> str:
     return f"the {side}{f' {count}' if count > 1 else ''} of {size} along axis {axis}"
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceMap:
+    """Where two tensors differ, in the last two axes.
+
+    rows: the first cell of each part of the last axis but one, and the size of the axis. Cells near
+        the ends are parts of their own, others are in bands.
+    columns: the same of the last axis.
+    cells: the largest difference in each part, over all other axes, row by row.
+    """
+
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+    cells: tuple[tuple[float, ...], ...]
+
+
+def difference_map(a: Array, b: Array) -> DifferenceMap | None:
+    """The map of two tensors; None for other shapes, no numbers, one cell, or too many."""
+    height, width = (1, 1, *a.shape)[-2:]
+    if a.shape != b.shape or a.size < 2 or height * width > _MAPPED:
+        return None
+    if not (_is_number(a) and _is_number(b)):
+        return None
+    first, second = (tensor.reshape(-1, height, width) for tensor in (a, b))
+    plane, many = np.zeros((height, width)), max(1, _BLOCK // (height * width))
+    for start in range(0, len(first), many):
+        part = slice(start, start + many)
+        plane = np.maximum(plane, element_distances(first[part], second[part]).max(axis=0))
+    rows, columns = _parts(height), _parts(width)
+    plane = np.maximum.reduceat(plane, rows[:-1], axis=0)
+    plane = np.maximum.reduceat(plane, columns[:-1], axis=1)
+    return DifferenceMap(rows, columns, tuple(map(tuple, plane.tolist())))
+
+
+def _parts(size: int) -> tuple[int, ...]:
+    """The first cell of each part of an axis, and its size."""
+    if size <= 2 * _BORDER + _BANDS:
+        return tuple(range(size + 1))
+    bands = np.linspace(_BORDER, size - _BORDER, _BANDS + 1).astype(int).tolist()
+    return (*range(_BORDER), *bands[:-1], *range(size - _BORDER, size + 1))
 
 
 def _is_float(array: Array) -> bool:

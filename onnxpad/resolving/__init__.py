@@ -267,24 +267,27 @@ def resolve_general(  # noqa: PLR0913 - a layer in two vocabularies
     for role, value in general.items():
         words = _words_for(layer, role, value)
         parts = values.items(value) if values.is_list(value) else [value] * rank
-        if role is Role.KERNEL and not words:
+        if not words and role is Role.KERNEL:
             kernel = [values.whole(part, "the kernel", 1) for part in parts]
             weight_shape = weight_shape or (None, None, *kernel)
-        elif not words:
+            continue
+        if not words:
             named = [word.name for word in layer.words if word.default is not Special.REQUIRED]
             raise RequestError(
                 f"{convention.name} {layer.op} has no {role}; it has {', '.join(named)}"
             )
-        elif twice := _given_as(layer, words, attributes):
-            if not wins:
-                raise RequestError(
-                    f"{convention.name} {layer.op}: the {role} is given twice, as --{role} {value} "
-                    f"and as {twice}={attributes[twice]}: give one"
-                )
-        else:
-            by_axis = zip(words, parts, strict=False)
-            one = words[0].axis is None
-            own |= {words[0].name: value} if one else {word.name: n for word, n in by_axis}
+        per_axis = (word for word in layer.of(role) if word.axis is not None)
+        same = (name for word in (*words, *per_axis) for name in word.names)
+        twice = next((name for name in same if name in attributes), "")
+        if twice and not wins:
+            raise RequestError(
+                f"{convention.name} {layer.op}: the {role} is given twice, as --{role} {value} "
+                f"and as {twice}={attributes[twice]}: give one"
+            )
+        if not twice and words[0].axis is None:
+            own[words[0].name] = value
+        elif not twice:
+            own |= {word.name: part for word, part in zip(words, parts, strict=False)}
     return resolve(
         framework,
         op,
@@ -303,9 +306,3 @@ def _words_for(layer: Layer, role: Role, value: object) -> list[Word]:
         found = fitting or found
     plain = [word for word in found if word.axis is None]
     return plain[:1] or found
-
-
-def _given_as(layer: Layer, words: Sequence[Word], attributes: Mapping[str, object]) -> str:
-    """An attribute that says what `words` say, or one axis of it; '' for none."""
-    same = [*words, *(word for word in layer.of(words[0].role) if word.axis is not None)]
-    return next((name for word in same for name in word.names if name in attributes), "")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from enum import StrEnum
 from typing import NamedTuple
 
 from onnxpad.errors import RequestError
@@ -25,41 +24,29 @@ from onnxpad.retargeting.windows_read import differs
 from onnxpad.runtimes.onnxruntime.runtime_check import spelled
 
 
-class Meaning(StrEnum):
-    """What somebody wants with padding."""
-
-    VALID = "valid"
-    SAME = "same"
-    CAUSAL = "causal"
-    FULL = "full"
-    EXPLICIT = "explicit"
-
-
-def meanings(chain: Chain, pads: Pads, source: Habits | None = None) -> frozenset[Meaning]:
-    """Everything that `pads` of an operator can mean; EXPLICIT where they fit nothing.
+def meanings(chain: Chain, pads: Pads, source: Habits | None = None) -> frozenset[str]:
+    """Everything that `pads` of an operator can mean; nothing where they fit no convention.
 
     With `source` only what that convention would write. Axes with a kernel of 1 and no padding
-    fit anything; no padding at all is VALID and nothing else.
+    fit anything; no padding at all is valid and nothing else.
     """
-    found = frozenset(Meaning) - {Meaning.EXPLICIT}
-    for axis, begin, end in chain.sides(pads):
-        if axis.span > 1 or begin or end:
-            found &= frozenset(_of_axis(axis, (begin, end), source))
     if not any(pads.flat):
-        return frozenset({Meaning.VALID})
-    return found or frozenset({Meaning.EXPLICIT})
+        return frozenset({"valid"})
+    rows = [row for row in chain.sides(pads) if row[0].span > 1 or any(row[1:])]
+    fitting = (frozenset(_of_axis(axis, (begin, end), source)) for axis, begin, end in rows)
+    return frozenset.intersection(*fitting)
 
 
-def _of_axis(axis: Axis, pair: Pair, source: Habits | None) -> Iterator[Meaning]:
+def _of_axis(axis: Axis, pair: Pair, source: Habits | None) -> Iterator[str]:
     reach = axis.span - 1
     if pair == (0, 0):
-        yield Meaning.VALID
+        yield "valid"
     if _is_same(axis, pair, source):
-        yield Meaning.SAME
+        yield "same"
     if pair == (reach, 0) and (source is None or source.pads_three(2, 0)):
-        yield Meaning.CAUSAL
+        yield "causal"
     if pair == (reach, reach) and (source is None or source.pads_three(2, 2)):
-        yield Meaning.FULL
+        yield "full"
 
 
 def _is_same(axis: Axis, pair: Pair, source: Habits | None) -> bool:
@@ -74,18 +61,13 @@ def _is_same(axis: Axis, pair: Pair, source: Habits | None) -> bool:
             return True
     if source is None and pair == split(axis.span - 1):
         return True
-    fitting = (_is_same_at(axis, pair, source, size) for size in sample_sizes(axis, sum(pair)))
-    return any(fitting)
-
-
-def _is_same_at(axis: Axis, pair: Pair, source: Habits | None, size: int) -> bool:
-    sized = Axis(size, axis.kernel, axis.stride, axis.dilation)
-    autos = (same_pads(sized, lower=lower) for lower in (False, True))
-    wanted = -(-size // axis.stride)
-    return any(
-        one and one[0] == pair[0] and {_count(sized, one), _count(sized, pair)} == {wanted}
-        for one in (source.pairs(axis, size) if source else autos)
-    )
+    for size in sample_sizes(axis, sum(pair)):
+        sized = axis._replace(size=size)
+        autos = (same_pads(sized, lower=lower) for lower in (False, True))
+        for own in source.pairs(axis, size) if source else autos:
+            if _reads_as(sized, pair, own) and _is_same_count(sized, pair):
+                return True
+    return False
 
 
 def unchanged_because(chain: Chain, name: str) -> str:
@@ -187,7 +169,7 @@ def same_padding(chain: Chain, habits: Habits, *, rounds_up: bool) -> Pads | Aut
     `chain` has no Pad in front that pads by hand. A Skip says which size is missing, or why the
     convention has no such padding.
     """
-    spots = [_spot(axis, habits, rounds_up=rounds_up) for axis in chain.axes]
+    spots = [_spot(axis, habits, rounds_up) for axis in chain.axes]
     pairs = [spot.pair for spot in spots if spot.pair is not None]
     if len(pairs) == len(spots):
         return Pads.of(pairs)
@@ -200,7 +182,7 @@ def same_padding(chain: Chain, habits: Habits, *, rounds_up: bool) -> Pads | Aut
     return missing_sizes(chain, f"padding as {habits.name} does it", missing)
 
 
-def _spot(axis: Axis, habits: Habits, *, rounds_up: bool) -> _Spot:
+def _spot(axis: Axis, habits: Habits, up: bool) -> _Spot:  # noqa: FBT001
     if axis.stride == 1 and axis.span == 1:
         return _Spot((0, 0), _SAME)
     sizes = [size for size in sample_sizes(axis, 2 * axis.span) if size > 0]
@@ -208,62 +190,54 @@ def _spot(axis: Axis, habits: Habits, *, rounds_up: bool) -> _Spot:
         # Some frameworks refuse inputs below the kernel's size.
         sizes = [size for size in sizes if size >= axis.span] or sizes
     axes = [axis._replace(size=size) for size in sizes]
-    found = [_wanted(one, habits, size, rounds_up) for one, size in zip(axes, sizes, strict=True)]
-    wanted = [pair for pair in found if pair is not None]
-    if not found or len(wanted) < len(found):
-        return _alike(axis, habits, axes, rounds_up=rounds_up)
-    if any(begin < 0 for begin, _ in wanted):
-        return _Spot(why=f"begins inside the input here: its padding is {min(wanted)[0]} cells")
-    tries = dict.fromkeys([(wanted[-1][0], max(end for _, end in wanted)), *wanted])
-    pair = next((one for one in tries if _serve(axes, [one] * len(axes), wanted)), None)
-    autos = (
-        auto_pad
-        for auto_pad in _SAME
-        if _serve(axes, [same_pads(one, lower=auto_pad is _SAME[1]) for one in axes], wanted)
+    wanted = [
+        next((pair for pair in habits.pairs(axis, size) if _is_same_count(one, pair, up)), None)
+        for one, size in zip(axes, sizes, strict=True)
+    ]
+    if not wanted or None in wanted:
+        return _alike(axis, habits, axes, up)
+    pairs = [pair for pair in wanted if pair is not None]
+    if min(pairs)[0] < 0:
+        return _Spot(why=f"begins inside the input here: its padding is {min(pairs)[0]} cells")
+    numbers = dict.fromkeys([(pairs[-1][0], max(end for _, end in pairs)), *pairs])
+    rows = list(zip(axes, pairs, strict=True))
+    pair = next((one for one in numbers if all(_reads_as(*row, one) for row in rows)), None)
+    autos = tuple(
+        mode
+        for mode in _SAME
+        if all(_reads_as(*row, same_pads(row[0], lower=mode is _SAME[1])) for row in rows)
     )
-    return _Spot(pair if pair is None or pair[1] >= 0 else (pair[0], 0), tuple(autos))
+    return _Spot(pair and (pair[0], max(0, pair[1])), autos)
 
 
-def _wanted(axis: Axis, habits: Habits, size: int, rounds_up: bool) -> Pair | None:  # noqa: FBT001
-    """The first of the convention's own ways that gives ceil(size/stride) windows."""
-    pairs = habits.pairs(axis, size)
-    return next((pair for pair in pairs if _is_same_count(axis, pair, rounds_up)), None)
-
-
-def _alike(axis: Axis, habits: Habits, axes: Sequence[Axis], *, rounds_up: bool) -> _Spot:
+def _alike(axis: Axis, habits: Habits, axes: Sequence[Axis], up: bool) -> _Spot:  # noqa: FBT001
     """As many cells at both sides, at most half a window, that give ceil(size/stride) windows."""
     if not habits.numbers:
         return _Spot(why="has no padding here that gives ceil(size/stride) windows")
     # SAME padding of an even window that is alike at both sides by itself comes first.
-    found = {same_pads(one, lower=False) for one in axes} if axis.span % 2 == 0 else set()
-    numbers = sorted(range(axis.span // 2, -1, -1), key=lambda pad: found != {(pad, pad)})
-    served = {pad: [_is_same_count(one, (pad, pad), rounds_up) for one in axes] for pad in numbers}
-    for pad in (pad for pad in numbers if all(served[pad])):
-        return _Spot((pad, pad))
+    same = {same_pads(one, lower=False) for one in axes} if axis.span % 2 == 0 else set()
+    numbers = sorted(range(axis.span // 2, -1, -1), key=lambda pad: same != {(pad, pad)})
+    served = {pad: [_is_same_count(one, (pad, pad), up) for one in axes] for pad in numbers}
+    for pad in numbers:
+        if all(served[pad]):
+            return _Spot((pad, pad))
     if any(map(any, served.values())):
         return _Spot()
     goal = "as many windows as cells" if axis.stride == 1 else f"ceil(size/{axis.stride}) windows"
-    why = f"has no padding alike at both sides that gives {goal} of {axis.span} cells"
-    return _Spot(why=why)
+    return _Spot(why=f"has no padding alike at both sides that gives {goal} of {axis.span} cells")
 
 
-def _serve(axes: Sequence[Axis], pads: Sequence[Pair | None], wanted: Sequence[Pair]) -> bool:
-    """Whether the pads at each size read what the wanted ones read."""
-    return all(
-        pair is not None and pair[0] == one[0] and _count(axis, pair) == _count(axis, one)
-        for axis, pair, one in zip(axes, pads, wanted, strict=True)
-    )
+def _reads_as(axis: Axis, pair: Pair, other: Pair | None) -> bool:
+    """Whether both pads give the same windows on an axis of a known size."""
+    if other is None or pair[0] != other[0]:
+        return False
+    return output_size(axis, *pair) == output_size(axis, *other)
 
 
-def _is_same_count(axis: Axis, pair: Pair, rounds_up: bool) -> bool:  # noqa: FBT001
+def _is_same_count(axis: Axis, pair: Pair, up: bool = False) -> bool:  # noqa: FBT001, FBT002
     """Whether an axis of a known size has ceil(size/stride) windows."""
     size = axis.size if isinstance(axis.size, int) else 0
-    return _count(axis, pair, rounds_up=rounds_up) == -(-size // axis.stride)
-
-
-def _count(axis: Axis, pair: Pair, *, rounds_up: bool = False) -> int | None:
-    found = output_size(axis, *pair, ceil_mode=rounds_up)
-    return found if isinstance(found, int) else None
+    return output_size(axis, *pair, ceil_mode=up) == -(-size // axis.stride)
 
 
 _BOUND = frozenset({"DeformConv", "MaxpoolWithMask"})
@@ -277,35 +251,42 @@ def moved(chain: Chain, to: str, *, source: str | None = None) -> Chain | Skip:
     padding that fits no convention, or not the source, that can mean things which differ, sizes
     that are not known. Raises RequestError for unknown names.
     """
-    target = named_convention(to)
-    origin = None if source is None else named_convention(source)
+    names = [named_convention(name) for name in (to, source) if name is not None]
     if not chain.op.has_windows:
         return Skip(f"{chain.op.name} has no convention of its own", moot=True)
     if chain.trouble:
         return chain.trouble.as_skip()
     if chain.op.name in _BOUND:
         return Skip(f"{chain.op.name} has an input that depends on its own padding")
-    habits = habits_of(target, chain)
-    reader = None if origin is None else habits_of(origin, chain)
+    habits, reader = habits_of(names[0], chain), habits_of(names[-1], chain)
     if isinstance(habits, Skip):
         return habits
     if isinstance(reader, Skip):
         return reader
     if chain.op.kind is Kind.TRANSPOSED:
         return moved_crop(chain, habits)
-    return _moved_windows(chain, habits, reader)
+    return _moved_windows(chain, habits, reader if source is not None else None)
 
 
 def _moved_windows(chain: Chain, habits: Habits, reader: Habits | None) -> Chain | Skip:
     bare = without_hand(chain)
-    if isinstance(bare, Skip):
-        return bare
-    result = _by_meaning(bare, habits, reader)
+    result = bare if isinstance(bare, Skip) else _by_meaning(bare, habits, reader)
     if isinstance(result, Skip):
         return result
     if differs(chain, result):
         return as_it_runs(chain, result)
-    return _held_by_pad(chain, habits, reader) or chain
+    step = chain.pad
+    if step is None or step.unclear or is_by_hand(chain, step):
+        return chain
+    # The Pad is data because of what it holds: would zeros move?
+    zeros = replace(chain, pad=replace(step, mode="constant", fill=Constant(0)))
+    if zeros == chain or _moved_windows(zeros, habits, reader) == zeros:
+        return chain
+    return Skip(
+        f"the Pad in front holds {held(step)}, and {habits.name} pads with zeros: only a Pad of "
+        "zeros is moved",
+        ("--plan FILE says what it is to be",),
+    )
 
 
 def as_it_runs(before: Chain, after: Chain) -> Chain | Skip:
@@ -316,29 +297,12 @@ def as_it_runs(before: Chain, after: Chain) -> Chain | Skip:
     return found if isinstance(found, Chain | Skip) else after
 
 
-def _held_by_pad(chain: Chain, habits: Habits, reader: Habits | None) -> Skip | None:
-    """A Skip where the Pad in front is data because of what it holds, and zeros would move."""
-    step = chain.pad
-    if step is None or step.unclear or is_by_hand(chain, step):
-        return None
-    zeros = replace(chain, pad=replace(step, mode="constant", fill=Constant(0)))
-    bare = without_hand(zeros)
-    found = bare if isinstance(bare, Skip) else _by_meaning(bare, habits, reader)
-    if isinstance(found, Chain) and not differs(zeros, found):
-        return None
-    return Skip(
-        f"the Pad in front holds {held(step)}, and {habits.name} pads with zeros: only a Pad of "
-        "zeros is moved",
-        ("--plan FILE says what it is to be",),
-    )
-
-
 def _by_meaning(bare: Chain, habits: Habits, reader: Habits | None) -> Chain | Skip:
     pads = effective_pads(bare)
     if is_same(bare.padding):
         known = Pads.zero(bare.rank) if isinstance(pads, Skip) else pads
         foreign = _foreign(bare, known, str(bare.padding), reader)
-        return foreign or _written(bare, Meaning.SAME, known, habits)
+        return foreign or _written_same(bare, known, habits)
     if isinstance(pads, Skip):
         return pads
     if bare.ceil_mode and differs(bare, replace(bare, ceil_mode=False)):
@@ -348,21 +312,32 @@ def _by_meaning(bare: Chain, habits: Habits, reader: Habits | None) -> Chain | S
     meant = meanings(bare, pads, reader)
     alike = pads.begins == pads.ends
     plain = reader is not None and (reader.any_numbers or (reader.numbers and alike))
-    if meant == {Meaning.EXPLICIT} and not plain:
+    if not meant and not plain:
         whose = f"{reader.name} does not write" if reader else "fit no convention"
         return Skip(
             f"the pads {list(pads.flat)} {whose}",
             ("--source NAME says whose they are", "--plan FILE says what they are to be"),
         )
-    found = [_written(bare, meaning, pads, habits) for meaning in sorted(meant)]
-    return _one_of(found, meant, pads)
+    ways = [_written(bare, pads, habits)] if meant != {"same"} else []
+    ways += [_written_same(bare, pads, habits)] if "same" in meant else []
+    chains = [way for way in ways if isinstance(way, Chain)]
+    for way in ways:
+        if isinstance(way, Skip):
+            return way
+    if len(chains) > 1 and differs(*chains):
+        return Skip(
+            f"the pads {list(pads.flat)} can mean {' or '.join(sorted(meant))}, which give "
+            "different results",
+            ("--source NAME says whose they are",),
+        )
+    return chains[0]
 
 
 def _foreign(bare: Chain, pads: Pads, what: str, reader: Habits | None) -> Skip | None:
     """A Skip where the source would have written other padding than this SAME."""
     if reader is None:
         return None
-    own = _written(replace(bare, ceil_mode=False), Meaning.SAME, pads, reader)
+    own = _written_same(replace(bare, ceil_mode=False), pads, reader)
     if isinstance(own, Chain) and not differs(own, bare):
         return None
     return Skip(
@@ -371,38 +346,25 @@ def _foreign(bare: Chain, pads: Pads, what: str, reader: Habits | None) -> Skip 
     )
 
 
-def _one_of(found: list[Chain | Skip], meant: Iterable[Meaning], pads: Pads) -> Chain | Skip:
-    """What all meanings come to, or a Skip that names them."""
-    chains = [one for one in found if isinstance(one, Chain)]
-    if len(chains) < len(found):
-        return next(one for one in found if isinstance(one, Skip))
-    if any(differs(chains[0], other) for other in chains[1:]):
-        names = " or ".join(sorted(meant))
-        return Skip(
-            f"the pads {list(pads.flat)} can mean {names}, which give different results",
-            ("--source NAME says whose they are",),
-        )
-    return chains[0]
-
-
-def _written(bare: Chain, meaning: Meaning, pads: Pads, habits: Habits) -> Chain | Skip:
+def _written_same(bare: Chain, pads: Pads, habits: Habits) -> Chain | Skip:
+    """The convention's way to keep ceil(size/stride) windows; numbers that it has stay."""
     up = bare.op.is_pool and habits.always_up
-    padding: Pads | AutoPad = pads
     alike = habits.numbers and pads.begins == pads.ends and any(pads.flat)
     # Max pools of Caffe's networks leave out pads that frameworks which round down need.
-    kept = alike and not (up and bare.is_max) and not habits.has_strided_same
-    if meaning is Meaning.SAME and not kept:
-        found = same_padding(bare, habits, rounds_up=up)
-        if isinstance(found, Skip):
-            return found
-        padding = found
-    changed = replace(bare.with_padding(padding), ceil_mode=bare.ceil_mode and not is_same(padding))
-    return _finished(changed, habits)
+    if alike and not (up and bare.is_max) and not habits.has_strided_same:
+        return _written(bare, pads, habits)
+    padding = same_padding(bare, habits, rounds_up=up)
+    return padding if isinstance(padding, Skip) else _written(bare, padding, habits)
+
+
+def _written(bare: Chain, padding: Pads | AutoPad, habits: Habits) -> Chain | Skip:
+    ceil = bare.ceil_mode and not is_same(padding)
+    return _finished(replace(bare.with_padding(padding), ceil_mode=ceil), habits)
 
 
 def _rounded_up(bare: Chain, pads: Pads, habits: Habits) -> Chain | Skip:
     """A pool whose rounding up adds windows."""
-    same = _written(replace(bare, ceil_mode=False), Meaning.SAME, pads, habits)
+    same = _written_same(replace(bare, ceil_mode=False), pads, habits)
     if isinstance(same, Chain) and not differs(bare, same):
         return _finished(bare, replace(habits, roundings=frozenset({Rounding.DOWN, Rounding.UP})))
     if not habits.up:

@@ -9,7 +9,7 @@ from onnxpad.model.editing.script import Edit, edit_record
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.graph.types import Type
 from onnxpad.padding.chain import Chain, Skip
-from onnxpad.reports import plain, reported
+from onnxpad.reports import ReportItem, reported
 
 SizeTexts: TypeAlias = tuple[str, ...]
 
@@ -19,7 +19,7 @@ SizeTexts: TypeAlias = tuple[str, ...]
     *("output_after", "resized", "same_values", "script as edits"),
 )
 @dataclass(frozen=True, slots=True, repr=False)
-class Move:
+class Move(ReportItem):
     """One node that was moved: its padding and output sizes before and after.
 
     `resized` says that the output has another size, or may have one where sizes are open or not
@@ -38,17 +38,9 @@ class Move:
     edits: tuple[Edit, ...]
     chains: tuple[Chain, Chain]
 
-    def __repr__(self) -> str:
-        return f"<{self}>"
-
     def __str__(self) -> str:
         """'Conv 'c': SAME_UPPER -> symmetric pads [1, 1]'."""
         return f"{self.op} '{self.node.label}': {self.before} -> {self.after}"
-
-    def to_json(self) -> dict[str, Any]:
-        """The move as it stands in the JSON of the report."""
-        found: dict[str, Any] = plain(self)
-        return found
 
     @property
     def may_be_resized(self) -> bool:
@@ -77,7 +69,7 @@ class Kept:
     "node.label as node", "node.scope as scope", "op", "skip.reason as reason", "skip.hints as try"
 )
 @dataclass(frozen=True, slots=True, repr=False)
-class Refused:
+class Refused(ReportItem):
     """One node that could not be moved; `tensor` is its input, of type `source`."""
 
     node: Address
@@ -87,14 +79,6 @@ class Refused:
     tensor: str
     source: Type
 
-    def __repr__(self) -> str:
-        return f"<{self}>"
-
     def __str__(self) -> str:
         """'skip: Conv 'c': why; try --dim ...'."""
         return f"skip: {self.op} '{self.node.label}': {self.skip}"
-
-    def to_json(self) -> dict[str, Any]:
-        """The skip as it stands in the JSON of the report."""
-        found: dict[str, Any] = plain(self)
-        return found

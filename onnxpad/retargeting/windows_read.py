@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from math import gcd
-from typing import TypeVar
 
 from onnxpad.geometry.budgets import COMPARED
 from onnxpad.geometry.windows import Axis, output_size, same_output, same_pads, sample_sizes
@@ -18,7 +17,6 @@ from onnxpad.padding.operators import Kind
 
 OWN = "own padding"
 Key = tuple[object, ...]
-T = TypeVar("T")
 _FEW = 12
 _PER_WINDOW = 512
 """Cells that could be looked at in the time that a window takes without any."""
@@ -123,40 +121,21 @@ def differs(one: Chain, other: Chain) -> bool:
         return _crop(one) != _crop(other) or one.pad != other.pad
     if _unclear(one) or _unclear(other):
         return one.pad != other.pad or one.padding != other.padding
-    pairs = _at_each_size(axis_key, one, other)
-    return _outside(one) != _outside(other) or any(
-        first != second for first, second in pairs if None not in (first, second)
-    )
+    if _outside(one) != _outside(other):
+        return True
+    for index, axes in enumerate(zip(source_axes(one), source_axes(other), strict=True)):
+        axis = axes[axes[0].size is None]
+        for size in sample_sizes(axis, _widest(one, index) + _widest(other, index)):
+            keys = axis_key(one, index, size), axis_key(other, index, size)
+            if None not in keys and keys[0] != keys[1]:
+                return True
+    return False
 
 
 def resizes(one: Chain, other: Chain) -> bool:
     """Whether the output may get another size, at some size that the input can have."""
-    sizes = output_sizes(one), output_sizes(other)
-    if all(isinstance(size, int) for size in (*sizes[0], *sizes[1])):
-        return sizes[0] != sizes[1]
-    if _unclear(one) or _unclear(other):
-        return True
-    if one.op.kind is Kind.TRANSPOSED:
-        first, second = _crop(one), _crop(other)
-        if not isinstance(first, Pads) or not isinstance(second, Pads):
-            return True
-        return [*map(sum, first.sides)] != [*map(sum, second.sides)]
-    return any(first != second for first, second in _at_each_size(_window_count, one, other))
-
-
-def _at_each_size(
-    ask: Callable[[Chain, int, int], T], one: Chain, other: Chain
-) -> Iterator[tuple[T, T]]:
-    """What `ask` says of each axis of both chains, at every size that stands for its others."""
-    for index, axes in enumerate(zip(source_axes(one), source_axes(other), strict=True)):
-        axis = axes[axes[0].size is None]
-        for size in sample_sizes(axis, _widest(one, index) + _widest(other, index)):
-            yield ask(one, index, size), ask(other, index, size)
-
-
-def _window_count(chain: Chain, index: int, size: int) -> int | None:
-    strip = _strip(chain, index, size)
-    return None if strip is None else strip.count
+    sizes = output_sizes(one)
+    return None in sizes or sizes != output_sizes(other)
 
 
 def too_many_cells(chain: Chain) -> str:

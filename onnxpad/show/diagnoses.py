@@ -11,6 +11,7 @@ from onnxpad.errors import counted, either, few
 from onnxpad.inspection import with_far_pad
 from onnxpad.show.document import Command, Document, Line, Section, Table
 from onnxpad.show.pages.cards import Changed, changes_section
+from onnxpad.show.pages.heatmaps import maps_section
 from onnxpad.show.validations import tolerance_line
 from onnxpad.show.wording import frameworks_text, ran_text, shape_text, window_text
 
@@ -52,6 +53,7 @@ def diagnosis_document(found: Diagnosis, model: str = "", around: Around = ALONE
             _nodes("nearest", "What comes nearest", found.nearest_nodes, "comes nearest with"),
             changes_section(partial(_changes, found.nodes or found.nearest_nodes)),
             Section("others", "What else would do", tuple(_other_lines(found))),
+            maps_section(found.as_it_is or found.outputs),
             Section("ran", "", (f"device {found.device}{ran}; {tried}", around.wrote)),
         ),
         "fine" if found.explained else "wrong",

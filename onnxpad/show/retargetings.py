@@ -12,6 +12,7 @@ from onnxpad.retargeting import Retargeting
 from onnxpad.show.document import Document, Section, Table
 from onnxpad.show.edited import edited_lines, script_lines, skips_section
 from onnxpad.show.pages.cards import Changed, changes_section
+from onnxpad.show.pages.heatmaps import maps_section
 from onnxpad.show.wording import EACH, alike, idle_lines, ran_text, route_text, shape_text
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def retargeting_document(  # noqa: PLR0913 - all that one report shows
             Section("nodes", "Nodes", table=rows),
             Section("script", "Edit script", code="\n".join(script_lines(found)) * script),
             skips_section(found),
-            *((_outputs(moved),) if moved else ()),
+            *((_outputs(moved), maps_section(moved.rows)) if moved else ()),
         ),
         "wrong" if objection else "open" if found.skips else "fine",
         "" if each or script else EACH,

@@ -13,6 +13,7 @@ from onnxpad.model.opened import ModelLike
 from onnxpad.retargeting.labels import label_of
 from onnxpad.show.document import Document, Section, Table
 from onnxpad.show.pages.cards import Changed, changes_section
+from onnxpad.show.pages.heatmaps import maps_section
 from onnxpad.show.wording import ran_text, runs_text, shape_text
 from onnxpad.validation import OutputRow, Validation, Verdict
 from onnxpad.validation.changed_padding import ChangedPadding, changed_padding
@@ -49,6 +50,7 @@ def validation_document(
         (f"  try     {either(found.hints)}" if found.hints else "",),
         (
             changes_section(partial(_changed, changes), title, missing),
+            maps_section(found.outputs, found.first_difference),
             _outputs(found, each=each),
             Section("basis", "", (*_warnings(found), *_basis(found))),
         ),

@@ -54,6 +54,7 @@ from onnxpad.validation.report import (
     RunReport,
     Validation,
     Verdict,
+    with_few_maps,
 )
 from onnxpad.validation.request import (
     GivenArrays,
@@ -358,9 +359,8 @@ def _ended(bench: Bench, reason: str, seed: int | None) -> Validation:
 
 def _with_run(report: Validation, shown: Verdict | None = None, refused: str = "") -> Validation:
     """The report of runs, with what they alone say; `shown` is of the proof's counterexample."""
-    return replace(
-        report, run=RunReport(report.verdict, report.reason, report.judge, shown, refused)
-    )
+    run = RunReport(report.verdict, report.reason, report.judge, shown, refused)
+    return replace(report, outputs=with_few_maps(report.outputs, agree=report.ok), run=run)
 
 
 def _with_reference(

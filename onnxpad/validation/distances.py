@@ -11,7 +11,7 @@ import numpy as np
 from onnxpad import processes
 from onnxpad.model.comparing.networks import open_lean_network
 from onnxpad.model.opened import ModelLike
-from onnxpad.probing.agreement import gap, relative_gap
+from onnxpad.probing.agreement import DifferenceMap, difference_map, gap, relative_gap
 from onnxpad.reports import plain
 from onnxpad.sessions import Device, RunFailure, Settings, resolved
 from onnxpad.validation.bench import Bench
@@ -24,7 +24,7 @@ class Distance:
     """One output in one sample: `relative` is the largest difference over the largest value.
 
     `share` is the part of its elements that differ. All three are None where a model did not
-    run (`why`), or where the shapes differ.
+    run (`why`), or where the shapes differ. `difference` is the map of the first sample.
     """
 
     sample: int
@@ -35,6 +35,7 @@ class Distance:
     relative: float | None = None
     share: float | None = None
     why: str = ""
+    difference: DifferenceMap | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,5 +91,9 @@ def _row(ran: Ran, name: str) -> Distance:
         return row
     share = float(np.mean(one != other)) if one.size and one.dtype != object else 0.0
     return replace(
-        row, max_abs=gap(one, other).max_abs, relative=relative_gap(one, other), share=share
+        row,
+        max_abs=gap(one, other).max_abs,
+        relative=relative_gap(one, other),
+        share=share,
+        difference=difference_map(one, other) if share and not ran.index else None,
     )

@@ -19,6 +19,7 @@ from onnxpad.model.comparing.changes import changed_nodes
 from onnxpad.model.comparing.networks import Network
 from onnxpad.probing.agreement import (
     Bound,
+    difference_map,
     gap,
     largest,
     magnitudes,
@@ -207,7 +208,10 @@ def row_of(
     if one is None or other is None:
         return OutputRow(sample, name, level, before, after, equal=False, max_abs=None)
     apart, equal = gap(one, other, 0.0 if bound is None else bound), same(one, other)
-    row = OutputRow(sample, name, level, before, after, equal, apart.max_abs, None, apart.where)
+    difference = difference_map(one, other) if apart.where else None
+    row = OutputRow(
+        sample, name, level, before, after, equal, apart.max_abs, None, apart.where, difference
+    )
     allowed = apart.bound if apart.where else largest(0.0 if bound is None else bound)
     return row if bound is None else replace(row, bound=allowed)
 
@@ -274,7 +278,7 @@ def _first(
 ) -> FirstDifference:
     apart = gap(*values, bound)
     label = pair.before.operation(pair.before.producers[name]).label
-    return FirstDifference(label, name, apart.max_abs, apart.where)
+    return FirstDifference(label, name, apart.max_abs, apart.where, difference_map(*values))
 
 
 def _at_output(pair: Pair, before: Values, after: Values) -> Located:

@@ -94,7 +94,7 @@ def _concluded(
     rows = (*off, *on)
     if row := next((row for row in off if not _is_fine(row)), None):
         label = network.operation(network.producers[row.output]).label
-        first = FirstDifference(label, row.output, row.max_abs, row.where)
+        first = FirstDifference(label, row.output, row.max_abs, row.where, row.difference)
         reason = f"'{first.tensor}' differs from the reference{first.amount()}"
         return Finding(rows, Verdict.DIFFERENT, reason, first)
     if all(row.equal for row in off):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from math import isfinite
@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from onnxpad.errors import either, larger_text
 from onnxpad.padding.effective_pads import facts_text
+from onnxpad.probing.agreement import DifferenceMap
 from onnxpad.probing.live import RuntimeRan
 from onnxpad.probing.whole import FirstDifferent, WholeRun
 from onnxpad.proof import Counterexample, Proved
@@ -51,6 +52,7 @@ class Verdict(StrEnum):
 SEVERITY = (Verdict.IDENTICAL, Verdict.ROUNDING, Verdict.UNVERIFIED, Verdict.DIFFERENT)
 ONNXRUNTIME, KERNEL, NOBODY = "onnxruntime", "onnxpad proof", "nobody"
 EVALUATOR = "onnxpad float64 evaluator"
+_MAPS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,8 @@ class OutputRow:
     """One output in one sample at one optimisation level of onnxruntime ('off' or 'on').
 
     `bound` is the largest difference that rounding may cause, where it was needed. Shapes are None
-    where nothing ran.
+    where nothing ran. `difference` is the map of an output in the first row where it lies beyond
+    its bound, of models that do not agree.
     """
 
     sample: int
@@ -70,6 +73,7 @@ class OutputRow:
     max_abs: float | None
     bound: float | None = None
     where: str = ""
+    difference: DifferenceMap | None = None
 
     @property
     def other_shape(self) -> bool:
@@ -77,6 +81,13 @@ class OutputRow:
         return None not in (self.shape_before, self.shape_after) and (
             self.shape_before != self.shape_after
         )
+
+
+def with_few_maps(rows: Sequence[OutputRow], *, agree: bool) -> tuple[OutputRow, ...]:
+    """The rows with one map for each of the first outputs; with none where the models agree."""
+    mapped = [row for row in rows if row.difference is not None and not agree]
+    first = [*{row.output: row for row in reversed(mapped)}.values()][-_MAPS:]
+    return tuple(row if row in first else replace(row, difference=None) for row in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +98,7 @@ class FirstDifference:
     tensor: str
     max_abs: float | None
     where: str
+    difference: DifferenceMap | None = None
 
     def amount(self) -> str:
         """How large the difference is, and where, in words."""

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
-from math import inf
+from pathlib import Path
 
 import pytest
 
 from onnxpad.frameworks.fits import ANY, fits
-from onnxpad.geometry.size import Size, Symbol
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Unclear
-from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.inspection import inspect
+from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.fills import Constant, Implicit
 from onnxpad.padding.operators import OPERATORS
+from tests.retargeting.test_moves import model_called
 
+CASES = Path(__file__).parent / "cases" / "fits.txt"
 Windows = tuple[tuple[int, int], ...]
 
 
@@ -200,115 +201,13 @@ def test_transposed_convolutions_of_tensorflow(kernel: int, stride: int, more: i
         ), (begin, end)
 
 
-def test_caffe_has_no_output_padding() -> None:
-    assert fits(transposed(3, 2, 1, 1)) == (ANY,)
-    grown = fits(transposed(3, 2, 1, 1, 1))
-    assert "pytorch" in grown
-    assert not {"caffe", "tensorflow", "keras"} & set(grown)
-
-
-def conv(size: Size | None, padding: AutoPad | Pads, stride: int = 2, kernel: int = 3) -> Chain:
-    axes = (Axis(size, kernel, stride),)
-    return Chain(OPERATORS["", "Conv"], 13, axes, padding, Constant(0), "float32")
-
-
-@pytest.mark.parametrize(
-    ("mode", "those", "others"),
-    [
-        ("SAME_UPPER", {"tensorflow", "keras", "jax", "onnx"}, {"pytorch", "caffe", "theano"}),
-        ("SAME_LOWER", {"jax", "core-ml", "onnx"}, {"tensorflow", "keras", "pytorch", "caffe"}),
-    ],
-)
-def test_same_of_an_unknown_size_is_a_rule_of_its_own(
-    mode: str, those: set[str], others: set[str]
-) -> None:
-    chain = conv(Symbol("H"), AutoPad(mode), 4)
-    assert not isinstance(effective_pads(chain), Pads)
-    found = set(fits(chain))
-    assert those <= found
-    assert not others & found
-
-
-def test_an_unpadded_convolution_fits_all_whatever_its_size() -> None:
-    assert fits(conv(Symbol("H"), Pads.zero(1))) == (ANY,)
-    assert fits(conv(None, Pads.zero(1))) == (ANY,)
-
-
-def test_numbers_that_fit_one_size_are_no_rule_for_all() -> None:
-    """One cell at the end is SAME where the size is even."""
-    even, odd, any_size = (fits(conv(size, Pads((0,), (1,)))) for size in (16, 17, Symbol("H")))
-    assert even[0] == "tensorflow"
-    assert "keras" in even
-    assert even.index("keras") < even.index("theano")
-    assert not {"keras", "pytorch", "caffe"} & set(odd)
-    assert not {"keras", "pytorch", "caffe"} & set(any_size)
-    assert {"tensorflow", "jax", "theano"} <= set(any_size)
-
-
-def padded(op: str, pads: tuple[int, int], value: float = 0, mode: str = "constant") -> Chain:
-    """An operator without padding of its own behind a Pad of its two spatial axes."""
-    begin, end = pads
-    chain = Layer(op, 12 + begin + end, 3, 2).chain()
-    step = PadStep(Pads((0, 0, begin, begin), (0, 0, end, end)), Constant(value), mode)
-    return replace(chain, pad=step)
-
-
-def test_a_pad_in_front_is_keras_zero_padding_or_the_layer_s_own() -> None:
-    same = fits(padded("Conv", (0, 1)))
-    assert fits(padded("Conv", (1, 1))) == (ANY,)
-    assert same[:2] == ("tensorflow", "keras")
-    assert "pytorch" in same  # F.pad
-    assert not {"caffe", "darknet", "cudnn"} & set(same)
-
-
-@pytest.mark.parametrize(
-    ("mode", "those", "others"),
-    [
-        ("reflect", ["pytorch", "tensorflow"], {"keras", "caffe", "dl4j"}),
-        ("wrap", ["pytorch", "jax"], {"keras", "tensorflow", "caffe", "torch7"}),
-    ],
-)
-def test_mirrors_are_written_by_those_who_have_them(
-    mode: str, those: list[str], others: set[str]
-) -> None:
-    found = fits(padded("Conv", (1, 1), mode=mode))
-    assert found[0] == those[0]
-    assert set(those) <= set(found)
-    assert not others & set(found)
-
-
-def test_what_a_max_pool_reads_as_padding_is_its_own() -> None:
-    lowest, zero = fits(padded("MaxPool", (1, 1), -inf)), fits(padded("MaxPool", (1, 1)))
-    assert "caffe" in lowest
-    assert "caffe" not in zero
-    assert {"keras", "pytorch"} <= set(zero)
-    assert fits(padded("MaxPool", (1, 1), 3)) == ()
-
-
-def test_a_pad_that_crops_or_pads_channels_or_is_computed_fits_none() -> None:
-    chain = padded("Conv", (1, 1))
-    assert chain.pad is not None
-    for step in (
-        replace(chain.pad, pads=Pads((0, 1, 1, 1), (0, 0, 1, 1))),
-        replace(chain.pad, pads=Pads((0, 0, -1, 1), (0, 0, 1, 1))),
-        replace(chain.pad, unclear=Unclear("its pads are computed")),
-    ):
-        assert fits(replace(chain, pad=step)) == ()
-
-
-def test_rounding_up_comes_behind_those_who_pad_the_end() -> None:
-    """PyTorch's pools have no pads of one side; where rounding up gives the windows, it is last."""
-    even = fits(Layer("MaxPool", 12, 3, 2, end=1).chain())
-    assert (
-        even.index("keras") < even.index("jax" if "jax" in even else "onnx") < even.index("pytorch")
-    )
-    assert "pytorch" not in fits(Layer("MaxPool", 12, 2, 1, end=1).chain())
-    assert "pytorch" not in fits(Layer("MaxPool", 13, 3, 2, begin=1).chain())
-    wide = fits(Layer("MaxPool", 12, 3, 2, begin=2, end=2).chain())
-    assert "caffe" in wide
-    assert "pytorch" not in wide  # at most half a window
-
-
-def test_a_kind_that_no_framework_describes_fits_none() -> None:
-    chain = replace(Layer("MaxPool", 12, 3, 2, end=1).chain(), op=OPERATORS["", "LpPool"])
-    assert fits(chain) == ()
+def test_who_can_write_a_layer(request: pytest.FixtureRequest) -> None:
+    """`cases/fits.txt`: layers as in tests/retargeting/cases, and what inspect names for them."""
+    lines = CASES.read_text().splitlines()
+    rows = []
+    for line in (line.partition(" : ")[0] for line in lines):
+        (node,) = (one for one in inspect(model_called(line)).nodes if one.op != "Pad")
+        rows.append(f"{line} : {', '.join(node.conventions) or 'nobody'}")
+    if request.config.getoption("--record"):
+        CASES.write_text("\n".join(rows) + "\n")
+    assert rows == lines or request.config.getoption("--record")

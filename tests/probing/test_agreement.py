@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import tracemalloc
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
 
-from onnxpad.probing.agreement import BYTES, NEAR, STEPS, difference, gap, same, worst
+from onnxpad.probing.agreement import (
+    BYTES,
+    NEAR,
+    STEPS,
+    difference,
+    difference_map,
+    gap,
+    same,
+    worst,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -107,3 +117,17 @@ def test_large_arrays_are_compared_without_large_copies() -> None:
     assert (found.max_abs, found.ratio, found.bound) == (3, 6, 0.5)
     assert found.where == f"borders: the last of {1 << 22} along axis 2; 1 of {1 << 22} places"
     assert peak < 2 * first.nbytes
+
+
+@pytest.mark.parametrize("shape", [(7,), (1, 40), (3, 2, 33, 5), (300, 2, 70, 41)])
+def test_a_map_has_the_largest_difference_of_each_part(shape: tuple[int, ...]) -> None:
+    random = np.random.default_rng(0)
+    first, second = random.integers(0, 200, (2, *shape))
+    found = difference_map(first, second)
+    assert found is not None
+    planes = np.abs(first - second).reshape(-1, *(1, *shape)[-2:])
+    rows, columns = pairwise(found.rows), list(pairwise(found.columns))
+    cells = [[planes[:, top:end, left:right].max() for left, right in columns] for top, end in rows]
+    assert [*map(list, found.cells)] == cells
+    assert (found.rows[0], found.columns[0]) == (0, 0)
+    assert (found.rows[-1], found.columns[-1]) == planes.shape[1:]

@@ -12,22 +12,7 @@ import pytest
 
 from onnxpad import OnnxpadError, resolve
 from tests.resolving.goldens import Array, difference, run
-
-
-def one_node(op: str, x: Array, weight: Array | None, **attributes: Any) -> onnx.ModelProto:
-    inputs = ["x"] if weight is None else ["x", "w"]
-    held = [] if weight is None else [onnx.numpy_helper.from_array(weight, "w")]
-    kind = onnx.TensorProto.FLOAT
-    graph = onnx.helper.make_graph(
-        [onnx.helper.make_node(op, inputs, ["y"], **attributes)],
-        "one",
-        [onnx.helper.make_tensor_value_info("x", kind, x.shape)],
-        [onnx.helper.make_tensor_value_info("y", kind, None)],
-        held,
-    )
-    return onnx.helper.make_model(
-        graph, ir_version=10, opset_imports=[onnx.helper.make_opsetid("", 22)]
-    )
+from tests.retargeting.running import one_node
 
 
 def by_onnxruntime(model: onnx.ModelProto, x: Array) -> Array | None:

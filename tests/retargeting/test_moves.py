@@ -15,10 +15,15 @@ CASES = Path(__file__).parent / "cases" / "moves.txt"
 PER_AXIS = {"strides": 1, "dilations": 1, "output_padding": 0}
 
 
-def model_of(op: str, size: str, kernel: int, words: dict[str, str]) -> ModelProto:
-    """One layer, the same on each axis; `front` is a Pad: begin, end, mode, value."""
+def model_called(line: str) -> ModelProto:
+    """The layer 'Conv 224 3 strides=2 pads=1,1': operator, size and kernel of each axis, words.
+
+    `front` is a Pad: begin, end, mode, value.
+    """
+    op, size, kernel, *given = line.split()
+    words = dict(one.split("=", 1) for one in given)
     rank = int(words.get("rank", 2))
-    attributes = [f"kernel_shape = {[kernel] * rank}"]
+    attributes = [f"kernel_shape = {[int(kernel)] * rank}"]
     for name, plain in PER_AXIS.items():
         if (number := int(words.get(name, plain))) != plain:
             attributes.append(f"{name} = {[number] * rank}")
@@ -30,7 +35,7 @@ def model_of(op: str, size: str, kernel: int, words: dict[str, str]) -> ModelPro
     shape = ",".join(["1", "1"] + [size] * rank)
     inputs, reads = f"float[{shape}] x", ["x"]
     if op.startswith("Conv"):
-        inputs += f", float[1,1,{','.join([str(kernel)] * rank)}] w"
+        inputs += f", float[1,1,{','.join([kernel] * rank)}] w"
         reads.append("w")
     nodes, constants = f"[op] y = {op} <{', '.join(attributes)}> ({', '.join(reads)})", ""
     if "front" in words:
@@ -44,12 +49,10 @@ def model_of(op: str, size: str, kernel: int, words: dict[str, str]) -> ModelPro
 def answer(line: str) -> str:
     """What becomes of a line such as 'Conv 224 3 strides=2 pads=1,1 -> tensorflow'."""
     layer, _, goal = line.partition(" -> ")
-    op, size, kernel, *given = layer.split()
-    words = dict(one.split("=", 1) for one in given)
     to, _, source = goal.partition(" from ")
-    size, _, fact = size.partition("%")
-    dims: dict[str, Any] = {size: f"%{fact}=0"} if fact else {}
-    model = model_of(op, size, int(kernel), words)
+    layer, _, fact = layer.partition(" where ")
+    dims: dict[str, Any] = {"H": fact} if fact else {}
+    model = model_called(layer)
     found = retarget(model, to=to, source=source or None, dims=dims)
     if found.skips:
         return f"skip: {found.skips[0].skip.reason}"

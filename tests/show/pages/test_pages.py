@@ -78,6 +78,25 @@ def test_rewrite(tmp_path: Path) -> None:
     assert 'class="front"' in text
 
 
+def test_outputs_that_differ_have_heatmaps(tmp_path: Path) -> None:
+    nodes = "p = Pad <mode=MODE> (x, q) y = ReduceMax <axes=[1]> (p)"
+    for mode in ("constant", "edge"):
+        model = text_model(
+            nodes.replace("MODE", f'"{mode}"'),
+            "float[1,2,4,5] x",
+            constants="int64[8] q = {0,0,1,0,0,0,0,2}",
+        )
+        saved(model, tmp_path / f"{mode}.onnx")
+    files = tmp_path / "constant.onnx", tmp_path / "edge.onnx"
+    text, found = page(1, "validate", *files, "--html", tmp_path / "a.html")
+    assert "Where outputs differ" in found.said
+    first = text.partition("the first difference: Pad ")[2].partition("</svg>")[0]
+    assert "15 of 35 parts differ by more than 1% of the scale" in first
+    assert first.count('class="heat"') == 15 + 4  # of the map, and of its legend
+    _, alike = page(0, "validate", files[0], files[0], "--html", tmp_path / "b.html")
+    assert "Where outputs differ" not in alike.said
+
+
 def test_names_of_a_model_are_never_html(tmp_path: Path) -> None:
     model = saved(hostile_model(), tmp_path / "m.onnx")
     out = tmp_path / "o.onnx"
