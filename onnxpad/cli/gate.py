@@ -27,7 +27,7 @@ LEVELS = ("fallback", "unknown", "refused", "wrong")
 _DEFAULT, _ALWAYS, TRAP = "refused", "off-device", "trap"
 _FEW = 3
 """Nodes of one reason that are named."""
-_LARGEST = 64 * 2**20
+LARGEST = 64 * 2**20
 """Bytes that a baseline may have."""
 
 
@@ -183,7 +183,7 @@ def _baseline(models: Sequence[str], given: Mapping[str, Any]) -> set[str]:
     if given["write_baseline"]:
         refuse_reading("--baseline", path, models)
     try:
-        lines = set(filter(None, bytes(contents(path, _LARGEST)).decode().splitlines()))
+        lines = set(filter(None, bytes(contents(path, LARGEST)).decode().splitlines()))
     except FileNotFoundError:
         if given["write_baseline"]:
             return set()

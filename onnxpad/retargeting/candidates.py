@@ -67,11 +67,7 @@ def candidates(chain: Chain) -> tuple[Candidate, ...]:
 def _ways(chain: Chain) -> Iterator[Chain]:
     """The operator with the Pad in front counted in, or without it, padded as frameworks do."""
     bare = without_hand(chain)
-    if isinstance(bare, Skip):
-        if chain.pad is None:
-            return
-        axes = tuple(axis._replace(size=None) for axis in chain.axes)
-        bare = replace(chain, pad=None, axes=axes)
+    bare = without_pad(chain) if isinstance(bare, Skip) else bare
     for padding in dict.fromkeys(_paddings(bare)):
         for way in variants(bare.with_padding(padding)):
             yield way

@@ -107,7 +107,7 @@ class Wanted(NamedTuple):
 
         It is tried on the model, as what it does to one node may settle another.
         """
-        from onnxpad.rewriting.for_target.judge import verdicts
+        from onnxpad.rewriting.for_target.search import verdicts
 
         judged = tuple(verdicts(survey, planner, selected))
         fitting = self.done(dims, planner=planner).fitting if any(x.way for x in judged) else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from onnxpad.inspection import FOLLOWED, Inspection
+from onnxpad.inspection import FOLLOWED, Inspection, PaddedNode
 from onnxpad.padding.effective_pads import may_be_written
 from onnxpad.runtimes.own_targets import asked_as
 from onnxpad.runtimes.traps import helping
@@ -83,7 +83,20 @@ def _for_traps(inspection: Inspection) -> list[str] | None:
     auto_pad = any("auto_pad" in node.forms for node in inspection.nodes)
     if not (passes or inspection.ambiguous or auto_pad):
         return None
-    return [*(f"--pass {name}" for name in passes), given_text(inspection.assumed)]
+    stated = given_text(inspection.assumed)
+    return [*(f"--pass {name}" for name in passes), stated, *_dims_for(inspection.nodes)]
+
+
+def _dims_for(nodes: Sequence[PaddedNode]) -> list[str]:
+    """Facts of sizes that make pads known: numbers only where they mend a trap."""
+    facts: dict[str, str] = {}
+    for node in nodes:
+        hint = node.hints[-1] if node.pads is None and node.hints else ""
+        mends = any(trap.passes for trap in node.traps)
+        for fact in shlex.split(hint)[1::2] if hint.startswith("--dim") else ():
+            if mends or "%" in fact:
+                facts.setdefault(fact.partition("=")[0].partition("%")[0], f"--dim '{fact}'")
+    return list(facts.values())
 
 
 def _for_targets(inspection: Inspection) -> list[str] | None:

@@ -46,7 +46,7 @@ _FEW = 32
 """So many roundings of one number are no damage."""
 _FAR = 1e3
 """Of what rounding explains, where nothing ran: beyond that it is another number."""
-_MOST_EVALUATED = 1 << 23
+MOST_EVALUATED = 1 << 23
 """Cells of inputs times nodes of a model that is computed by the ONNX text in a moment."""
 _WORSE = 4.0
 """How much more the second model may suffer from the optimiser than the first."""
@@ -153,7 +153,7 @@ def is_telling(pair: Pair, ran: Ran) -> bool:
 
 def _by_text(network: Network, feeds: Values) -> Values | None:
     """The outputs by the ONNX text; None where they cannot be computed, or would take long."""
-    if sum(value.size for value in feeds.values()) * len(network.nodes) > _MOST_EVALUATED:
+    if sum(value.size for value in feeds.values()) * len(network.nodes) > MOST_EVALUATED:
         return None
     try:
         return evaluated(network, feeds, network.outputs)

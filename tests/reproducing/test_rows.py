@@ -140,6 +140,6 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     for wrong in (line[:4], ["explain", "-o", str(folder)], ["explain", *line[2:]]):
         assert run(wrong) == 2
         assert "needs " in capsys.readouterr().err
-    for place, said in (("-", "name a folder"), (str(folder / "notes.txt"), "is a file")):
+    for place, said in (("-", "name a folder"), (str(folder / "notes.txt"), "is no folder")):
         assert run([*line[:-1], place]) == 2
         assert said in capsys.readouterr().err

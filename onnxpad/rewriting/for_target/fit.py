@@ -19,11 +19,11 @@ from onnxpad.padding.chain import Mark
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost, work_of
-from onnxpad.rewriting.for_target.judge import Judge, Selected, verdicts
+from onnxpad.rewriting.for_target.judge import Judge, Selected
 from onnxpad.rewriting.for_target.plain_facts import judged_plain, plain_facts, unshaped
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
 from onnxpad.rewriting.for_target.requests import beyond_batch
-from onnxpad.rewriting.for_target.search import Planner, Unit, carry_out
+from onnxpad.rewriting.for_target.search import Planner, Unit, carry_out, verdicts
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import Change, run
 from onnxpad.runtimes.conditions.plain_facts import CALLS, UNSHAPED

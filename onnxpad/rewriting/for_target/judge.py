@@ -21,8 +21,7 @@ from onnxpad.rewriting.for_target.plain_facts import (
     plain_facts,
     written_padding,
 )
-from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Obstacle
-from onnxpad.runtimes.conditions.plain_facts import FACTS
+from onnxpad.rewriting.for_target.report import Obstacle
 from onnxpad.runtimes.conditions.rows import Answer, Row, every
 from onnxpad.runtimes.installed import OnInstalled, otherwise_installed
 from onnxpad.runtimes.judge import (
@@ -37,7 +36,6 @@ from onnxpad.runtimes.targets import Target, find_target
 
 if TYPE_CHECKING:
     from onnxpad.probing.live import Live
-    from onnxpad.rewriting.for_target.search import Planner
 
 Selected = Callable[[Address], bool]
 
@@ -143,20 +141,6 @@ class Judge:
         for plain in judged_plain(session, () if self.live else made, self.target):
             if self.objects(plain[-1]):
                 yield Obstacle(*plain)
-
-
-def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[NodeVerdict]:
-    """Every padded node in graph order; those that the target does not take come with a way.
-
-    Behind them Concats that pad with a block of constants, what the target stops at wherever it
-    stands, such as If, and operators that ONNX does not define: for them there is no way but
-    another pass, or another model.
-    """
-    for address, op, judgement, site in judged(survey, planner.judge, selected):
-        way = None
-        if op in FACTS or planner.judge.objects(judgement):
-            way = planner.plan(site.context, site.node) if site else NoWay((), ())
-        yield NodeVerdict(address, op, judgement, way)
 
 
 def judged(

@@ -16,14 +16,16 @@ from onnxpad.model.editing.session import EditSession
 from onnxpad.model.excerpt import Excerpt, excerpt, pads_before, readers_of
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node, NodeId
+from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.probing.probes import outputs_without, rests, without_front
 from onnxpad.rewriting.costs import work_of
-from onnxpad.rewriting.for_target.judge import Judge
-from onnxpad.rewriting.for_target.report import NoWay, Obstacle, PassPlan
+from onnxpad.rewriting.for_target.judge import Judge, Selected, judged
+from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.passes import Pass, all_passes
 from onnxpad.rewriting.pipeline import Change, inserted_by, run, would_change
+from onnxpad.runtimes.conditions.plain_facts import FACTS
 
 FREE = (
     *("absorb-pad", "written-defaults", "plain-transpose", "floor-pool", "auto-pads", "all-axes"),
@@ -252,3 +254,17 @@ class _Search:
             obstacle = Obstacle(self._unit.focus, site.address.label, title, objection)
             self._objections.setdefault(alike, obstacle)
         return objection is None
+
+
+def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[NodeVerdict]:
+    """Every padded node in graph order; those that the target does not take come with a way.
+
+    Behind them Concats that pad with a block of constants, what the target stops at wherever it
+    stands, such as If, and operators that ONNX does not define: for them there is no way but
+    another pass, or another model.
+    """
+    for address, op, judgement, site in judged(survey, planner.judge, selected):
+        way = None
+        if op in FACTS or planner.judge.objects(judgement):
+            way = planner.plan(site.context, site.node) if site else NoWay((), ())
+        yield NodeVerdict(address, op, judgement, way)

@@ -54,7 +54,7 @@ NAMED = [
     ("onnx7721", "pads", "--pass declared-shapes", "trap: declared-shape"),
     ("ort14422_qdq", "pads", "--pass quantised-pad", "pad-of-floats"),
     ("conv_neg", "negative", "", "trap: negative-pads"),
-    ("burn405_ts", "dynamic", "--dim 'L=640'", "they are computed from the size of axis 2"),
+    ("burn405_ts", "dynamic", "--pass static-pads --dim 'L=640'", "Pad '/Pad' and 1 more"),
 ]
 """A form that inspect names, the command that it prints, and words of its report."""
 REFUSED = [
