@@ -40,7 +40,7 @@ class Draw:
     """How one sample is tried: sizes from `size_from`, all alike (`square`) or not, and integers.
 
     Axis 1 of an image has so many `channels` where they are open and not 0. The first axis is a
-    batch of one or two, unless it is `long` like the others.
+    batch of one or two, unless it is `long` like the others. `exact`: all sizes are `size_from`.
     """
 
     size_from: int
@@ -48,6 +48,7 @@ class Draw:
     style: Style = "range"
     channels: int = 0
     long: bool = False
+    exact: bool = False
 
 
 def channel_counts(network: Network) -> tuple[int, ...]:
@@ -179,6 +180,8 @@ def _size(
     if size.name not in sizes:
         if axis == 0 and rank > 1 and not draw.long:
             wanted = 1 + index % 2
+        elif draw.exact:
+            wanted = draw.size_from
         elif draw.square:
             wanted = draw.size_from * (1 + index % 2)
         else:

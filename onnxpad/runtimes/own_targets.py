@@ -100,12 +100,12 @@ def _is_file(own: str | Runs, name: str) -> bool:
 def _is_free(name: str, asked: str | Runs, script: str) -> bool:
     """Whether a name may stand for what was asked, and does from now on.
 
-    That of another file in the working folder may not: it is how that one is asked for.
+    That of a file in the working folder may not where a command or another file was asked for: it
+    is how that one is asked for.
     """
-    if isinstance(asked, str) and name != asked and Path(name).exists():
-        same = Path(script).exists() and Path(script).samefile(name)
-        if not same:
-            return False
+    is_other = isinstance(asked, str) and name != asked and Path(name).exists()
+    if is_other and not (Path(str(asked)).exists() and Path(script).samefile(name)):
+        return False
     own = RUNTIMES.setdefault(name, asked)
     return own is asked or (isinstance(own, str) and own == asked)
 

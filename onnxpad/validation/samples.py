@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,8 @@ _MOST_SAMPLES, _MOST_WORK = 24, 1 << 22
 """Further samples of one size, and how many cells times nodes they may have together."""
 _SCALES = (10.0, -3000.0, 3000.0, 0.01)
 _SMALL = 8
+_COMPARISONS = ("Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual")
+_FEW, _LARGEST = 4, 1 << 20
 _LARGER = ((64, True), (33, False), (47, False))
 """Sizes of which strides leave no row, or some, at every stage."""
 
@@ -132,6 +135,7 @@ def further_samples(
     draws = list[Draw]()
     if sampler.open_sizes:
         draws += [replace(settled, size_from=size, square=square) for size, square in _LARGER]
+        draws += [replace(settled, size_from=size, exact=True) for size in _compared(pair)]
     small = replace(settled, size_from=_SMALL)
     nodes = max(len(one.nodes) for one in pair)
     draws = [draw for draw in draws if sampler.cells(first, draw) * nodes <= _MOST_WORK]
@@ -149,6 +153,20 @@ def further_samples(
         more = run_both(bench, pair, index, given)
         if len(more.results) > 1 and not any(map(degenerate, more.results)):
             yield more
+
+
+def _compared(pair: Pair) -> tuple[int, ...]:
+    """Small numbers that models compare with; a size that is one may be a case of its own."""
+    constants = [
+        network.constant(name)
+        for network in pair
+        for node in network.nodes
+        if node.op_type in _COMPARISONS
+        for name in node.input
+        if (tensor := network.initializers.get(name)) and prod(tensor.dims) <= _FEW
+    ]
+    numbers = [one for value in constants if value is not None for one in value.ravel().tolist()]
+    return tuple(dict.fromkeys(int(one) for one in numbers if 0 < one < _LARGEST))[:_FEW]
 
 
 def degenerate(results: Mapping[str, Array]) -> str:

@@ -34,7 +34,7 @@ class Tolerance:
             self.share = np.inf
         else:
             is_float = right.dtype.kind in "biuf" and got.dtype.kind in "biuf"
-            allowed = self.atol + self.rtol * np.abs(right.astype(np.float64)) if is_float else 0.0
+            allowed = self.atol + self.rtol * magnitudes(right) if is_float else 0.0
             self.share = max(self.share, gap(got, right, allowed).ratio)
 
     def judged(self, found: Validation) -> Validation:

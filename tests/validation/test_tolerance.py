@@ -11,6 +11,7 @@ from onnx import ModelProto
 
 import onnxpad
 from onnxpad import RequestError, Verdict
+from onnxpad.validation.tolerance import Tolerance
 from tests.models.tiny import tiny
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -71,3 +72,10 @@ def test_a_reference_of_another_size_is_refused_at_once() -> None:
     inputs = {name: reference["s0_in0"]}
     with pytest.raises(RequestError, match=r"shape \[1, 10\], .* no padding changes that"):
         onnxpad.diagnose(MODELS / "kt_net_even.onnx", inputs=inputs, outputs=wrong)
+
+
+@pytest.mark.parametrize("pair", [(-np.inf, 0.0), (np.inf, 5.0), (0.0, -np.inf)])
+def test_no_tolerance_allows_for_an_infinity(pair: tuple[float, float]) -> None:
+    tolerance = Tolerance(1e-5, 1e-3)
+    tolerance.look(*(np.array([1.0, value], np.float32) for value in pair))
+    assert tolerance.share == np.inf

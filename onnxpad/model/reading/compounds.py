@@ -118,7 +118,10 @@ def _as_pad(context: Context, source: str, axis: int, cuts: Sequence[_Cut]) -> P
     """The Pad that writes the same cells; unclear where the axis may be too short for that."""
     dims = context.type_of(source).dims or ()
     size = dims[axis]
-    widest = max((abs(n) for cut in cuts for n in cut[:2] if abs(n) < _WIDEST), default=0)
+    places = [abs(n) for cut in cuts for n in cut[:2] if abs(n) < FAR]
+    widest = max(places, default=0)
+    if widest >= _WIDEST and not isinstance(size, int):
+        return None
     large = 2 * widest + 2  # from here on the places of all cuts are apart
     tried = (size,) if isinstance(size, int) else (large, large + 1)
     pads = [pad for pad in _pads_at(cuts, tried[0]) if pad in _pads_at(cuts, tried[-1])]

@@ -181,6 +181,14 @@ class _Search:
                     return PassPlan(candidate.names, cost)
                 level.append(candidate)
             tried += level
+            if not self._judge.live and set.intersection(*(one.objections for one in tried)):
+                # What no pass takes away may go behind one that takes other things away.
+                before = self._start.objections
+                level = [
+                    one
+                    for one in level
+                    if not before <= one.objections or any(one.session.sites_at(one.made))
+                ]
         if self._objections:
             return NoWay((), tuple(self._objections.values())[:MOST_OBJECTIONS])
         best = min(tried, key=self._distance)

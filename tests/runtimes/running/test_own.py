@@ -222,3 +222,15 @@ def test_a_file_is_not_taken_for_a_command_that_goes_by_its_name(
     assert own_runtime("python3 elsewhere/named_twice.py {model}") == "named_twice.py"
     Path("named_twice.py").write_text("")
     assert own_runtime("named_twice.py") == "named_twice.py-2"
+
+
+def test_a_command_does_not_take_the_name_of_the_file_that_it_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """inspect would start the file as a runtime, and not the command."""
+    monkeypatch.chdir(tmp_path)
+    Path("started.py").write_text("")
+    command = "python3 started.py {model} {inputs} {outputs}"
+    name = own_runtime(command)
+    assert (name, own_runtime(name)) == ("started.py-2", "started.py-2")
+    assert own_runtime("./started.py") == "started.py"

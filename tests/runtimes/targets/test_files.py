@@ -108,7 +108,7 @@ def test_rewrite_declares_the_shapes_that_opencv_wants() -> None:
     model.graph.output[0].type.tensor_type.ClearField("shape")
     done = onnxpad.rewrite(model, target="opencv")
     assert done.fitting is not None
-    assert any("the shapes of 'q', 'r', 'y' are declared" in one for one in done.fitting.prepared)
+    assert any("the shapes of 'q', 'r', 'y' declared" in one for one in done.fitting.prepared)
     assert UNSHAPED[0] not in refused(done.model, "opencv")
     sizes = [one.dim_value for one in done.model.graph.output[0].type.tensor_type.shape.dim]
     assert sizes == [1, 2, 6, 6]
