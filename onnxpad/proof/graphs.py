@@ -2,7 +2,7 @@
 
 import hashlib
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -155,12 +155,43 @@ def _written_out(model: onnx.ModelProto) -> onnx.ModelProto:
     if not model.functions:
         return model
     try:
-        found = onnx.inliner.inline_local_functions(model)
+        found = onnx.inliner.inline_local_functions(_with_defaults(model))
     except Exception as error:  # noqa: BLE001 - of another library, on a file's functions
         raise Undecided(f"functions cannot be written out: {error}") from None
     if found.functions:
         raise Undecided("functions of other opsets than the model's")
     return found
+
+
+def _with_defaults(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model with the defaults of a function's attributes in calls, which onnx would drop."""
+    defaults = {
+        (_domain(one.domain), one.name, one.overload): one.attribute_proto
+        for one in model.functions
+    }
+    if not any(defaults.values()):
+        return model
+    made = onnx.ModelProto()
+    made.CopyFrom(model)
+    for nodes in (made.graph.node, *(function.node for function in made.functions)):
+        for node in _all_nodes(nodes):
+            given = {entry.name: entry for entry in node.attribute}
+            key = _domain(node.domain), node.op_type, node.overload
+            for entry in defaults.get(key, ()):
+                if entry.name not in given:
+                    node.attribute.append(entry)
+                elif given[entry.name].ref_attr_name:
+                    raise Undecided(f"whether a call gives the attribute {entry.name} is not known")
+    return made
+
+
+def _all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
+    """Nodes, and those of their bodies."""
+    for node in nodes:
+        yield node
+        for entry in node.attribute:
+            for body in (entry.g, *entry.graphs):
+                yield from _all_nodes(body.node)
 
 
 def _check_names(graph: Graph, outer: set[str]) -> None:

@@ -6,14 +6,19 @@ for each. Sums keep that. Cutting to whole numbers does if the period times the 
 denominator is noted. A comparison comes out the same at all larger sizes of that remainder, unless
 the difference goes towards 0: the size at which it arrives there is noted, up to which to compare.
 What a slope cannot tell (products, sizes compared with each other) is noted as irregular.
+
+A float that grows with a size is the exact number only where that is a whole number over a power of
+two, and not too large for its type. Elsewhere it is rounded, which no slope tells. Where it is a
+whole number over another one it lies farther from where a cut turns than rounding reaches, and may
+be cut; nothing else may be made of it.
 """
 
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
-from math import ceil, lcm
+from math import ceil, floor, lcm
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +28,8 @@ from onnxpad.proof.endings import NoResult, Undecided
 
 Array = NDArray[Any]
 _MOST = 1 << 12
+_LARGEST = 1 << 16
+"""Up to which size a float must be exact."""
 
 
 class Way(NamedTuple):
@@ -98,27 +105,48 @@ class Sized:
     """A number that hangs on open sizes: their bits, and its slope for each where that is not 0.
 
     It is a whole number for Python and numpy where it is one. Arithmetic and comparisons write what
-    they ask of sizes to the notes.
+    they ask of sizes to the notes. At all sizes it is a whole number over `unit`, or the `rounded`
+    float of such a number, whose unit is 0 where a cut may turn by that.
     """
 
     number: Fraction
     sizes: int
     slopes: Mapping[int, Fraction]
     notes: Notes
+    unit: int = 1
+    rounded: bool = False
 
-    def made(self, number: Fraction, slopes: Mapping[int, Fraction], *others: "Sized") -> "Sized":
+    def made(
+        self, number: Fraction, slopes: Mapping[int, Fraction], *others: "Sized", unit: int = 1
+    ) -> "Sized":
         """Another number that hangs on the same sizes, and on those of others."""
         sizes = reduce(operator.or_, (one.sizes for one in others), self.sizes)
         self.notes.tie(sizes)
         slopes = {bit: slope for bit, slope in slopes.items() if slope}
-        return Sized(number, sizes, slopes, self.notes)
+        return Sized(number, sizes, slopes, self.notes, unit if slopes else number.denominator)
+
+    def as_float(self, dtype: np.dtype[Any]) -> "Sized":
+        """As a type of floats has it."""
+        number = Fraction(float(dtype.type(float(self))))
+        if not self.slopes:
+            return self.made(number, {})
+        reach = max(abs(self.number), _LARGEST * max(map(abs, self.slopes.values())))
+        unit = self.unit if reach * self.unit < 1 << np.finfo(dtype).nmant else 0
+        rounded = self.rounded or not unit or bool(unit & (unit - 1))
+        return replace(self, number=number, unit=unit, rounded=rounded)
+
+    def exact(self) -> "Sized":
+        """This one; raises Undecided for a rounded float."""
+        if self.rounded:
+            raise Undecided("a rounded float decides")
+        return self
 
     def lifted(self, other: Any) -> "Sized":  # noqa: ANN401 - numbers of any type
         """A fixed number as one of this class."""
         if isinstance(other, Sized):
             return other
-        number = other.item() if isinstance(other, np.generic) else other
-        return Sized(Fraction(number), 0, {}, self.notes)
+        number = Fraction(other.item() if isinstance(other, np.generic) else other)
+        return Sized(number, 0, {}, self.notes, number.denominator)
 
     @property
     def is_size(self) -> bool:
@@ -137,17 +165,18 @@ class Sized:
         return bool(self.number)
 
     def __add__(self, other: "Size") -> "Sized":
-        more = self.lifted(other)
+        one, more = self.exact(), self.lifted(other).exact()
         slopes = {
-            bit: self.slopes.get(bit, Fraction(0)) + more.slopes.get(bit, Fraction(0))
-            for bit in self.slopes.keys() | more.slopes.keys()
+            bit: one.slopes.get(bit, Fraction(0)) + more.slopes.get(bit, Fraction(0))
+            for bit in one.slopes.keys() | more.slopes.keys()
         }
-        return self.made(self.number + more.number, slopes, more)
+        return one.made(one.number + more.number, slopes, more, unit=lcm(one.unit, more.unit))
 
     __radd__ = __add__
 
     def __neg__(self) -> "Sized":
-        return self.made(-self.number, {bit: -slope for bit, slope in self.slopes.items()})
+        slopes = {bit: -slope for bit, slope in self.slopes.items()}
+        return replace(self, number=-self.number, slopes=slopes)
 
     def __sub__(self, other: "Size") -> "Sized":
         return self + -other
@@ -156,27 +185,30 @@ class Sized:
         return -self + other
 
     def __mul__(self, other: "Size | Fraction") -> "Sized":
-        by = self.lifted(other)
+        by = self.exact().lifted(other).exact()
         if (self.slopes and by.sizes) or (by.slopes and self.sizes):
             self.notes.breaks("a product of sizes")
         slopes = {bit: slope * by.number for bit, slope in self.slopes.items()}
         slopes |= {bit: slope * self.number for bit, slope in by.slopes.items()}
-        return self.made(self.number * by.number, slopes, by)
+        return self.made(self.number * by.number, slopes, by, unit=self.unit * by.unit)
 
     __rmul__ = __mul__
 
     def over(self, other: "Size | Fraction") -> "Sized":
         """The quotient, a fraction."""
-        by = self.lifted(other)
+        by = self.exact().lifted(other).exact()
         if by.sizes:
             self.notes.breaks("a division by sizes")
         if not by.number:
             raise NoResult("a division by 0")
         slopes = {bit: slope / by.number for bit, slope in self.slopes.items()}
-        return self.made(self.number / by.number, slopes, by)
+        unit = self.unit * abs(by.number.numerator)
+        return self.made(self.number / by.number, slopes, by, unit=unit)
 
     def whole(self, cut: Callable[[Fraction], int], turns: int = 1) -> "Sized":
         """Cut to a whole number, in a way that comes again after so many whole numbers."""
+        if not self.unit:
+            self.exact()
         for bit, slope in self.slopes.items():
             modulus = (slope / turns).denominator
             self.notes.moduli[bit] = lcm(self.notes.moduli.get(bit, 1), modulus)
@@ -190,7 +222,7 @@ class Sized:
 
     def truncated(self) -> "Sized":
         """Cut to a whole number towards 0."""
-        return self // 1 if self >= 0 else -(-self // 1)
+        return self.whole(floor if replace(self, rounded=not self.unit) >= 0 else ceil)
 
     def sign(self, other: "Size" = 0) -> int:
         """The sign of the difference of two numbers."""
@@ -217,7 +249,8 @@ class Sized:
 
     def chosen(self, *others: "Sized") -> "Sized":
         """This one, which others decided for."""
-        return self.made(self.number, self.slopes, *others)
+        made = self.made(self.number, self.slopes, *others, unit=self.unit)
+        return replace(made, rounded=self.rounded)
 
 
 Size = int | Sized
@@ -314,8 +347,8 @@ _RULES: dict[str, Callable[..., Sized]] = {
     "Abs": _absolute,
     "Relu": lambda one: _larger(one, one.lifted(0)),
     "Sign": lambda one: one.made(Fraction(one.sign()), {}),
-    "Floor": lambda one: one // 1,
-    "Ceil": lambda one: -(-one // 1),
+    "Floor": lambda one: one.whole(floor),
+    "Ceil": lambda one: one.whole(ceil),
     "Round": lambda one: one.whole(round, 2),
     "Where": lambda choice, one, other: (one if choice else other).chosen(choice, one, other),
     "Clip": lambda one, low, high: _smaller(_larger(one, low), high),
@@ -332,8 +365,8 @@ def is_sized(cells: Array) -> bool:
 def sized(op: str, notes: Notes, dtype: np.dtype[Any], *arrays: Array) -> Array:
     """What an operator makes of numbers, cell by cell; floats are rounded as `dtype` is."""
     if op not in _RULES:
-        notes.breaks(f"{op} of sizes")
-    rule, zero = _RULES.get(op, Sized.chosen), Sized(Fraction(0), 0, {}, notes)
+        raise Undecided(f"{op} of sizes")
+    rule, zero = _RULES[op], Sized(Fraction(0), 0, {}, notes)
     made = np.empty(np.broadcast_shapes(*(one.shape for one in arrays)), object)
     if made.size > _MOST:
         raise Undecided("too many numbers are computed with sizes")
@@ -341,7 +374,7 @@ def sized(op: str, notes: Notes, dtype: np.dtype[Any], *arrays: Array) -> Array:
     for at in np.ndindex(made.shape):
         one = rule(*(zero.lifted(column[at]) for column in columns))
         if dtype.kind == "f":
-            one = one.made(Fraction(float(dtype.type(float(one)))), one.slopes)
+            one = one.as_float(dtype)
         made[at] = one
     return made
 

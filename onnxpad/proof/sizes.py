@@ -86,9 +86,10 @@ def first_result(region: Region, facts: Facts, shop: Workshop) -> tuple[Mismatch
             if found is not False:
                 return found, sizes
             fixed = {
-                name: max(shop.notes.only[1 << at])
+                name: max(fitting)
                 for at, name in enumerate(region.variables)
-                if 1 << at in shop.notes.only and not facts[name].only
+                if (fitting := [*filter(facts[name].allows, shop.notes.only.get(1 << at, ()))])
+                and not facts[name].only
             }
             if fixed.items() <= sizes.items():
                 break

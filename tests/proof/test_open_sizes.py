@@ -360,3 +360,66 @@ def test_computed_pads_of_two_axes_are_proved_under_what_is_said_of_both(
     assert prove(before, after, dims={"H": "%4=0", "W": "%4=0"}).verdict == "proved"
     weaker = prove(before, after, dims={"H": "%4=0", "W": "%2=0"}, limits=Limits(seconds=0.5))
     assert weaker.verdict != "proved"
+
+
+FLOAT = f"{SIZE} f = Cast<to = KIND>(n) k = Cast<to = KIND>(K) a = Div(f, k)\n"
+SCALED = f"{FLOAT} b = Mul(a, k) c = Floor(b) d = Cast<to = 7>(c) e = Sub(d, n)"
+WIDE, NARROW = "1", "10"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "kind", "divisor"),
+    [
+        (SCALED, WIDE, 85),
+        (SCALED, NARROW, 3),
+        (f"{SIZE} f = Cast<to = KIND>(n) d = Cast<to = 7>(f) e = Sub(d, n)", NARROW, 1),
+        (f"{FLOAT} b = Floor(a) d = Cast<to = 7>(b) i = Div(n, K) e = Sub(d, i)", NARROW, 3),
+    ],
+)
+def test_a_float_that_is_rounded_at_large_sizes_proves_nothing(
+    numbers: str, kind: str, divisor: int
+) -> None:
+    padded = f"{numbers.replace('KIND', kind)} {PICKED.format('e')}"
+    before = model(padded, more=f"int64[1] K = {{{divisor}}}")
+    proof = prove(before, model(PICKED.format("c0")))
+    assert (proof.verdict, proof.reason) == ("undecided", "a rounded float decides")
+
+
+@pytest.mark.parametrize("divisor", [3, 8])
+def test_a_size_over_a_number_rounded_up_is_proved(divisor: int) -> None:
+    ceiling = f"{FLOAT} b = Ceil(a) c = Mul(b, k) d = Cast<to = 7>(c) e = Sub(d, n)"
+    whole = f"{SIZE} m = Neg(n) e = Mod(m, K)"
+    before, after = (
+        model(f"{one} {PICKED.format('e')}", more=f"int64[1] K = {{{divisor}}}")
+        for one in (ceiling.replace("KIND", WIDE), whole)
+    )
+    assert prove(before, after).verdict == "proved"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "same"),
+    [
+        ("e = Mod<fmod = 1>(n, c2)", "e = Mod(n, c2)"),
+        ("p = Mod(n, c3) e = Pow(p, c2)", "p = Mod(n, c3) e = Mul(p, p)"),
+        ("b = Cast<to = 9>(n) e = Cast<to = 7>(b)", "e = Identity(c1)"),
+        ("b = Cast<to = 9>(n) i = Not(b) e = Cast<to = 7>(i)", "e = Identity(c0)"),
+        (
+            """m = Neg(n) b = Cast<to = 12>(m) i = Cast<to = 7>(b)
+            W = Less(i, c0) e = Where(W, c1, c0)""",
+            "e = Identity(c0)",
+        ),
+    ],
+)
+def test_numbers_without_a_rule_refute_nothing(numbers: str, same: str) -> None:
+    models = [model(f"{SIZE} {one} {PICKED.format('e')}") for one in (numbers, same)]
+    assert prove(*models).verdict != "refuted"
+
+
+def test_models_are_not_compared_at_sizes_that_cannot_be() -> None:
+    weight = f"float[1,3,3] v = {{{', '.join('123456789')}}}"
+    models = [
+        model(f"y = Conv<pads = {pads}>(x, v)", "float[1,C,8] x", weight)
+        for pads in ("[1, 1]", "[1, 0]")
+    ]
+    assert prove(*models).verdict == "refuted"
+    assert prove(*models, dims={"C": "%2=0"}).verdict == "undecided"

@@ -608,3 +608,27 @@ def test_a_window_of_the_lowest_number_alone_is_a_reading() -> None:
     first, second = (pool(f"{SCALE} {one} {wider}") for one in (LOWEST, ENDLESS))
     found = prove(first, second)
     assert (found.verdict, found.readings) == ("proved", ()), "each window holds a number"
+
+
+CALLS = """g (float[1,1,H] x) => (float[a,b,c] y) {{ y = com.microsoft.Outer{call}(x) }}
+<domain: "com.microsoft", opset_import: ["" : 18]>
+Inner <p: ints = [1, 1]> (a) => (b) {{ b = MaxPool<kernel_shape = [3], pads: ints = @p>(a) }}
+<domain: "com.microsoft", opset_import: ["" : 18, "com.microsoft" : 1]>
+Outer <q: int = 0> (a) => (b) {{
+    i = Constant<value_int: int = @q>()
+    c = Cast<to = 9>(i)
+    b = If(c) <then_branch = one () => (float[a,b,d] t) {{ t = Relu(a) }},
+        else_branch = other () => (float[a,b,d] u) {{ u = com.microsoft.Inner{inner}(a) }}>
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("call", "inner", "pads"), [("", "", "[1, 1]"), ("<q = 0>", "<p = [0, 1]>", "[0, 1]")]
+)
+def test_attributes_that_calls_leave_out_have_their_defaults(
+    call: str, inner: str, pads: str
+) -> None:
+    called = text(CALLS.format(call=call, inner=inner))
+    plain = "y = MaxPool<kernel_shape = [3], pads = {}>(x)"
+    assert prove(called, pool(plain.format(pads))).verdict == "proved"
+    assert prove(called, pool(plain.format("[0, 0]"))).verdict == "refuted"

@@ -239,10 +239,13 @@ def cast(call: Call) -> list[Value]:
     return [call.made(call.d.function("Cast", kinds, value.cells), to)]
 
 
+_PLAIN = (np.int32, np.int64, np.float16, np.float32, np.float64)
+
+
 def _cast_sized(call: Call, value: Value, to: np.dtype[Any]) -> Array:
     """Numbers that hang on sizes under another type."""
-    if to.kind not in "iuf" or (to.kind in "iu" and to.itemsize < 4):
-        call.notes.breaks(f"sizes become {to}")
+    if to not in (value.dtype, *_PLAIN):
+        raise Undecided(f"sizes become {to}")
     op = "Truncated" if value.dtype.kind == "f" and to.kind in "iu" else "Cast"
     return sized(op, call.notes, to, value.cells)
 
