@@ -290,7 +290,7 @@ class Inspection(Report):
     ran: Mapping[str, RuntimeRan] = field(default_factory=dict)
     live: str = ""
 
-    schema = 3
+    schema = 4
 
     @property
     def target_notes(self) -> dict[str, str]:

@@ -11,7 +11,7 @@ from onnxpad.reports import InNotebooks, plain, reported
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.report import OutputRow, ToleranceReport
 
-SCHEMA = 2
+SCHEMA = 3
 
 
 class Cause(StrEnum):

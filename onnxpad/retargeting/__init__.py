@@ -50,7 +50,7 @@ class Retargeting(Edited, Report):
     skips: tuple[Refused, ...]
     breaks: tuple[str, ...]
 
-    schema = 1
+    schema = 2
 
 
 @verb()
