@@ -39,7 +39,7 @@ def deep(pads: str, size: int = 64) -> ModelProto:
     body = f"""a = {step} (x, w) b = LeakyRelu (a) c = {step} (b, v) d = LeakyRelu (c)
     e = Conv <pads = [1, 1, 1, 1]> (d, u) f = LeakyRelu (e) g = GlobalAveragePool (f)
     h = Flatten (g) y = MatMul (h, m)"""
-    shapes = {"w": (8, 3, 3, 3), "v": (8, 8, 3, 3), "u": (8, 8, 3, 3), "m": (8, 10)}
+    shapes: dict[str, Any] = {"w": (8, 3, 3, 3), "v": (8, 8, 3, 3), "u": (8, 8, 3, 3), "m": (8, 10)}
     return network(body, f"float[1, 3, {size}, {size}] x", **shapes)
 
 
