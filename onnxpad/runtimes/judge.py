@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -15,7 +14,7 @@ from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import mixed_types
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.padding.possible_sizes import at_possible_sizes
-from onnxpad.runtimes.conditions.rows import Answer, Certainty, Row, every
+from onnxpad.runtimes.conditions.rows import Answer, Row, every
 from onnxpad.runtimes.conditions.words import AGAINST_TEXT, WORDS
 from onnxpad.runtimes.targets import Target
 
@@ -88,7 +87,7 @@ class Judgement:
 
 
 def _is_about_types(row: Row) -> bool:
-    return any(condition.text == WORDS["two_types"].text for condition in row.when)
+    return any(condition.text == WORDS["two_types"].says for condition in row.when)
 
 
 def judge(target: Target, chain: Chain) -> Judgement:
@@ -108,7 +107,7 @@ def judge(target: Target, chain: Chain) -> Judgement:
     found = [(row, every(row.when, chain)) for row in target.about(chain.op.title)]
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN):
         holding = tuple(row for row, holds in found if holds and row.answer is answer)
-        if holding and not _outweighed(holding, [row for row, holds in found if holds]):
+        if holding:
             some = answer.fails and _spares_sizes(holding, chain)
             return Judgement(answer, _reasons(holding, chain), holding, at_some_sizes=some)
     lacking = _what_onnx_lacks(chain)
@@ -144,7 +143,7 @@ def _untested(target: Target, operator: str, *where: str) -> Judgement:
 def _unlike_others(chain: Chain) -> list[str]:
     """Conditions for which only a row that asks for one says that a target takes the node."""
     names = _RARE if chain.op.kind is Kind.PAD else (*_RARE, "negative_pads")
-    return [WORDS[name].text for name in names if WORDS[name].holds(chain)]
+    return [WORDS[name].says for name in names if WORDS[name].holds(chain)]
 
 
 def _by_the_file_alone(target: Target, chain: Chain) -> Judgement | None:
@@ -196,18 +195,6 @@ def _spares_sizes(rows: Sequence[Row], chain: Chain) -> bool:
         return False
     possible = islice(at_possible_sizes(chain), _MOST_SIZES)
     return any(all(every(row.when, one) is False for row in rows) for one in possible)
-
-
-def _outweighed(rows: Sequence[Row], holding: Sequence[Row]) -> bool:
-    """Whether another release alone computes it wrongly, and this one was seen to refuse it."""
-    return all(
-        row.answer is Answer.MISCOMPUTES and row.evidence.other_than for row in rows
-    ) and any(
-        row.answer is Answer.REFUSES
-        and row.evidence.certainty is Certainty.MEASURED
-        and not row.evidence.other_than
-        for row in holding
-    )
 
 
 def joint(found: Sequence[tuple[str, Judgement]]) -> Judgement:
@@ -294,21 +281,8 @@ def plain_chain(opset: int) -> Chain:
 
 def cures(rows: Sequence[Row]) -> tuple[str, ...]:
     """What a user can do to the model so that none of `rows` holds; () where that is not known."""
-    found = {row.cure for row in rows}
-    if not all(found):
-        return ()
-    strictest: dict[str, str] = {}
-    for cure in sorted(found, key=_opset_named):
-        strictest[re.sub(r"\d+", "", cure)] = cure
-    return (together(tuple(strictest.values())),) if strictest else ()
-
-
-def _opset_named(cure: str) -> int:
-    """Sorts cures that name an opset so that the last one includes the others."""
-    opset = re.search(r"\d+", cure)
-    if opset is None:
-        return 0
-    return -int(opset[0]) if cure.endswith("older") else int(opset[0])
+    found = tuple(dict.fromkeys(row.cure for row in rows))
+    return (together(found),) if found and all(found) else ()
 
 
 def _open(rows: tuple[Row, ...], chain: Chain) -> Judgement:
