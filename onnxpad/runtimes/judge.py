@@ -14,7 +14,7 @@ from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import mixed_types
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.padding.possible_sizes import at_possible_sizes
-from onnxpad.runtimes.conditions.rows import Answer, Row, every
+from onnxpad.runtimes.conditions.rows import Answer, Certainty, Row, every
 from onnxpad.runtimes.conditions.words import AGAINST_TEXT, WORDS
 from onnxpad.runtimes.targets import Target
 
@@ -107,7 +107,7 @@ def judge(target: Target, chain: Chain) -> Judgement:
     found = [(row, every(row.when, chain)) for row in target.about(chain.op.title)]
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN):
         holding = tuple(row for row, holds in found if holds and row.answer is answer)
-        if holding:
+        if holding and not _outweighed(holding, [row for row, holds in found if holds]):
             some = answer.fails and _spares_sizes(holding, chain)
             return Judgement(answer, _reasons(holding, chain), holding, at_some_sizes=some)
     lacking = _what_onnx_lacks(chain)
@@ -195,6 +195,18 @@ def _spares_sizes(rows: Sequence[Row], chain: Chain) -> bool:
         return False
     possible = islice(at_possible_sizes(chain), _MOST_SIZES)
     return any(all(every(row.when, one) is False for row in rows) for one in possible)
+
+
+def _outweighed(rows: Sequence[Row], holding: Sequence[Row]) -> bool:
+    """Whether another release alone computes it wrongly, and this one was seen to refuse it."""
+    return all(
+        row.answer is Answer.MISCOMPUTES and row.evidence.other_than for row in rows
+    ) and any(
+        row.answer is Answer.REFUSES
+        and row.evidence.certainty is Certainty.MEASURED
+        and not row.evidence.other_than
+        for row in holding
+    )
 
 
 def joint(found: Sequence[tuple[str, Judgement]]) -> Judgement:
