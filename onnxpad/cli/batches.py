@@ -26,6 +26,7 @@ from onnxpad.cli.streams import (
     working,
 )
 from onnxpad.errors import RequestError, counted
+from onnxpad.show.wording import visible
 
 if TYPE_CHECKING:
     from onnxpad.batch.course import Task
@@ -121,10 +122,14 @@ def run(  # noqa: PLR0913 - what is done, and what is shown of it
         for note in notes:
             say_with_try(f"note: {note}")
         if not many:
-            shown.append(judge(_alone(asked[0], task.verb)))
-            _show_whole(shown[0], jobs[0], given)
-            say_why(shown[0])
-            return shown[0].code
+            folder = Path(jobs[0].target or "").parent
+            is_new = not folder.exists()
+            outcome = judge(_alone(asked[0], task.verb))
+            _show_whole(outcome, jobs[0], given)
+            if is_new and folder.exists():
+                show(f"note: the folder '{visible(str(folder))}' is new\n", sys.stderr)
+            say_why(outcome)
+            return outcome.code
         with status_line(f"{noun}s 0/{len(jobs)}") as line:
 
             def tell(model: str, done: int, of: int) -> None:
