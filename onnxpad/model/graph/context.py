@@ -27,6 +27,10 @@ from onnxpad.padding.chain import Chain, RowOfPads
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 MAX_CONSTANT = 4096
+EXCERPT, WITH_WINDOWS = "excerpt of onnxpad", ", where convolutions or pools are"
+"""How the graph of an excerpt is called, and what follows where the whole model has windows."""
+OUTER = "i"
+"""How tensors of an excerpt are called that are inputs of the whole model."""
 
 
 @dataclass(eq=False)
@@ -83,6 +87,19 @@ class Context:
         while found is None and outer is not None:
             found, outer = outer.types.get(name), outer.outer
         return UNKNOWN if found is None else found
+
+    def is_model_input(self, name: str) -> bool:
+        """Whether a tensor is an input of the whole model, here or where an excerpt was cut out."""
+        scope = self.scope
+        if scope.parent is not None or scope.is_function or name not in scope.input_places:
+            return False
+        return not scope.proto.name.startswith(EXCERPT) or name.startswith(OUTER)
+
+    @property
+    def has_windows(self) -> bool:
+        """Whether a convolution or a pool stands here, or where an excerpt was cut out."""
+        written = self.scope.proto.name == f"{EXCERPT}{WITH_WINDOWS}"
+        return written or any(chain.axes for chain in self.chains.values())
 
     def attributes(self, node: Node) -> dict[str, Value]:
         """Attributes of a node."""
