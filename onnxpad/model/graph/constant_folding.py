@@ -17,7 +17,6 @@ import numpy as np
 from onnx import NodeProto, helper, numpy_helper
 
 from onnxpad.geometry.cuts import cells_of_cut
-from onnxpad.geometry.size import Size
 from onnxpad.model.graph.attributes import read_attributes
 from onnxpad.model.graph.open_cells import (
     MOST_OPEN,
@@ -27,7 +26,6 @@ from onnxpad.model.graph.open_cells import (
     cell_as,
     is_open,
     joint_shape,
-    of_sizes,
     opened,
     settled,
 )
@@ -282,6 +280,8 @@ _RULES: dict[str, Callable[[_Call], Array | list[Array] | None]] = {
     "Relu": _relu,
     "Reshape": _reshape,
     "ScatterND": _scatter,
+    # The operand of Shape is the shape of what it reads.
+    "Shape": lambda call: call[0][call.attribute("start") : call.attribute("end", call[0].size)],
     "Size": lambda call: np.asarray(call[0].size, np.int64),
     "Slice": _slice,
     "Split": _split,
@@ -289,7 +289,7 @@ _RULES: dict[str, Callable[[_Call], Array | list[Array] | None]] = {
     "Transpose": lambda call: call[0].transpose(call.attribute("perm") or None),
     "Unsqueeze": lambda call: np.expand_dims(call[0], tuple(call.numbers("axes", 1))),
 }
-FOLDABLE = frozenset(_RULES) | {"Shape"}
+FOLDABLE = frozenset(_RULES)
 
 
 def fold(node: NodeProto, inputs: Values, output: int = 0) -> Array | None:
@@ -309,9 +309,3 @@ def fold(node: NodeProto, inputs: Values, output: int = 0) -> Array | None:
         return None
     found = settled(found)
     return found if found.size <= (MOST_OPEN if is_open(found) else LARGEST) else None
-
-
-def shape_of(node: NodeProto, dims: Sequence[Size | None]) -> Array:
-    """The output of Shape for sizes as they are known."""
-    marks = {entry.name: entry.i for entry in node.attribute}
-    return of_sizes(dims[marks.get("start", 0) : marks.get("end", len(dims))])
