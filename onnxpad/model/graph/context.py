@@ -140,8 +140,8 @@ class Context:
         value, (dtype, dims) = self.value(node.inputs[place]), self.type_of(node.inputs[place])
         if node.op_type == "Shape":
             is_known = dims is not None and None not in dims
-            sizes = dims if is_known or value is None else value.shape
-            return None if sizes is None else of_sizes(sizes)
+            shape = dims if is_known or value is None else value.shape
+            return None if shape is None else of_sizes(shape)
         if node.op_type == "CastLike" and place and dtype:  # it is all that it takes of this input
             return np.empty(0, helper.tensor_dtype_to_np_dtype(dtype_code(dtype)))
         sizes = [size for size in dims or () if isinstance(size, int)]

@@ -168,8 +168,8 @@ def _imports(
     inside = [node for function in left for node in function.node]
     used = {node.domain for node in every_node([*nodes, *inside])} | {f.domain for f in left}
     unused = {domain for domain, *_ in gone} - used - PLAIN_DOMAINS
-    holders = (model, *gone.values())
-    entries = {e.domain: e for holder in reversed(holders) for e in holder.opset_import}
+    read = [entry for one in gone.values() for entry in one.opset_import]
+    entries = {entry.domain: entry for entry in (*read, *model.opset_import)}
     return [entry for domain, entry in entries.items() if domain not in unused]
 
 
