@@ -39,7 +39,7 @@ class Layer(NamedTuple):
     def span(self) -> int:
         return self.dilation * (self.kernel - 1) + 1
 
-    def count(self, begin: int, end: int, *, up: bool = False, clip: bool = True) -> int:
+    def outputs(self, begin: int, end: int, *, up: bool = False, clip: bool = True) -> int:
         room = self.size + begin + end - self.span
         count = (-(-room // self.stride) if up else room // self.stride) + 1
         return count - (up and clip and (count - 1) * self.stride >= self.size + begin)
@@ -51,7 +51,7 @@ class Layer(NamedTuple):
         return tuple((start, sum(low <= start + tap < high for tap in taps)) for start in starts)
 
     def own(self) -> Windows:
-        count = self.count(self.begin, self.end, up=self.ceil)
+        count = self.outputs(self.begin, self.end, up=self.ceil)
         return self.windows(count, self.begin, self.end, counts=self.counts)
 
 
@@ -69,15 +69,15 @@ def keras(layer: Layer) -> Iterator[Windows]:
     total = max(0, (count - 1) * layer.stride + layer.span - layer.size)
     yield layer.windows(count, total // 2, total - total // 2)
     if layer.size >= layer.span:
-        yield layer.windows(layer.count(0, 0), 0, 0)
+        yield layer.windows(layer.outputs(0, 0), 0, 0)
     if layer.op == "Conv":
-        yield layer.windows(layer.count(reach, 0), reach, 0)
+        yield layer.windows(layer.outputs(reach, 0), reach, 0)
 
 
 def pytorch(layer: Layer) -> Iterator[Windows]:
     pools = layer.op != "Conv"
     for pad, up in product(range(layer.span // 2 + 1) if pools else range(8), (False, True)):
-        count = layer.count(pad, pad, up=up and pools)
+        count = layer.outputs(pad, pad, up=up and pools)
         yield layer.windows(count, pad, pad)
         yield layer.windows(count, pad, pad, counts=True)
         if layer.op == "AveragePool":  # divisor_override
@@ -90,7 +90,7 @@ def pytorch(layer: Layer) -> Iterator[Windows]:
 def caffe(layer: Layer) -> Iterator[Windows]:
     pools = layer.op != "Conv"
     for pad, up in product(range(layer.kernel if pools else 8), (False, True)):
-        count = layer.count(pad, pad, up=up and pools, clip=pad > 0)
+        count = layer.outputs(pad, pad, up=up and pools, clip=pad > 0)
         yield layer.windows(count, pad, pad, counts=True)
 
 

@@ -41,12 +41,15 @@ def pooled(layer: Resolution, axes: list[Axis], x: Array) -> Array:
     y = np.full((*x.shape[:2], *(axis["output"] for axis in axes)), np.nan)
     for place in np.ndindex(*y.shape[2:]):
         pairs = list(zip(axes, place, strict=True))
-        real = [[cell for cell in cells(*pair) if 0 <= cell < pair[0]["size"]] for pair in pairs]
-        part = x[:, :, *np.ix_(*real)].reshape(*x.shape[:2], -1)
-        number = prod(counted(*pair, layer.divisor or "") for pair in pairs)
-        if part.size and number:
-            total = part.max(axis=2) if layer.op == "max_pool" else part.sum(axis=2) / number
-            y[:, :, *place] = total
+        part = x
+        for number, (axis, window) in enumerate(pairs):
+            real = [cell for cell in cells(axis, window) if 0 <= cell < axis["size"]]
+            part = part.take(real, 2 + number)
+        part = part.reshape(*x.shape[:2], -1)
+        divisor = prod(counted(*pair, layer.divisor or "") for pair in pairs)
+        if part.size and divisor:
+            most = layer.op == "max_pool"
+            y[:, :, *place] = part.max(axis=2) if most else part.sum(axis=2) / divisor
     return y
 
 
@@ -108,7 +111,7 @@ def test_nodes_compute_the_windows(seed: int) -> None:
     for record in CASES * VARIANTS:
         try:
             layer = layers(record, random)
-            shape = layer.weight_shape
+            shape: Any = layer.weight_shape
             weight = None if shape is None else generator.standard_normal(shape).astype(np.float32)
             model = layer.to_model(weight)
         except OnnxpadError:
@@ -137,7 +140,7 @@ def test_nodes_compute_the_windows(seed: int) -> None:
 def test_nan_wins_where_empty_windows_of_two_axes_cross() -> None:
     """Caffe: 0/0 where the window ends at the border, and 0/-1 where it starts behind it."""
     x = np.ones((1, 1, 4, 5), np.float32)
-    words = {"kernel_size": 1, "stride_h": 2, "stride_w": 3}
+    words: dict[str, Any] = {"kernel_size": 1, "stride_h": 2, "stride_w": 3}
     layer = resolve("caffe", "avg_pool", input_shape=x.shape, **words)
     expected = np.array([[1, 1, 0], [1, 1, 0], [np.nan] * 3])
     assert np.array_equal(run(layer.to_model(), x)[0, 0], expected, equal_nan=True)

@@ -13,7 +13,13 @@ from tests.random_models.spec import Spec, Step
 
 WINDOWS = tuple(product(range(1, 6), range(1, 5), range(1, 4)))
 OPSETS = (11, 12, 13, 15, 18, 21, 22, 25)
-PADDINGS = ("none", "VALID", "SAME_UPPER", "SAME_LOWER", *product(range(5), repeat=2))
+PADDINGS: tuple[str | tuple[int, int], ...] = (
+    "none",
+    "VALID",
+    "SAME_UPPER",
+    "SAME_LOWER",
+    *((begin, end) for begin in range(5) for end in range(5)),
+)
 FREE = ("", "named", "%2=0", "%3=1", "", "2*h", "%4=3")
 VALUES = ("fits", "zero", "other", "tensor")
 OF_ONE_AXIS = [name for name, one in KINDS.items() if one.family not in ("pad", "deform", "col2im")]
@@ -31,16 +37,17 @@ def windows(name: str) -> Iterator[Spec]:
         opset = allowed[turn % len(allowed)]
         value = VALUES[turn % (4 if kind.dtype != "float32" and not kind.is_pool else 3)]
         pad = Step("Pad", (turn % 4, turn // 4 % 3), value=value)
-        listed, span = not isinstance(padding, str), (kernel - 1) * dilation + 1
+        pads = () if isinstance(padding, str) else padding
+        span = (kernel - 1) * dilation + 1
         yield Spec(
             kind=name,
             opset=opset,
-            spatial=(max(1, span - sum(padding if listed else ())) + turn % 11,),
+            spatial=(max(1, span - sum(pads)) + turn % 11,),
             kernel=(kernel,),
             strides=(stride,),
             dilations=(dilation,),
-            padding="pads" if listed else str(padding),
-            pads=tuple(padding) if listed else (),
+            padding=padding if isinstance(padding, str) else "pads",
+            pads=pads,
             front=(pad,) if turn % 3 == 0 and takes_pads(kind, opset) else (),
             ceil=bool(kind.rounds and opset >= kind.rounds and turn % 5 < 2),
             counts=kind.family == "average" and turn % 2 == 0,

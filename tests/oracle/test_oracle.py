@@ -27,9 +27,12 @@ X3, X5, X6, X8 = (line(*range(1, n + 1)) for n in (3, 5, 6, 8))
 N4, BYTES = line(-7, -1, -2, -2), line(10, 20, 30, 40, dtype=np.uint8)
 W1, W3, THREE = line(1), line(1, 10, 100), line(1, 2, 3, dtype=np.uint8)
 GRID = np.array([[1.0, 5, 3], [4, 2, 6]])[None, None]
-UPPER, LOWER = {"auto_pad": "SAME_UPPER"}, {"auto_pad": "SAME_LOWER"}
-CEIL, COUNTS = {"strides": [2], "ceil_mode": 1}, {"count_include_pad": 1}
-BOTH = {"pads": [1, 1]}
+Geometry = dict[str, Any]
+UPPER: Geometry = {"auto_pad": "SAME_UPPER"}
+LOWER: Geometry = {"auto_pad": "SAME_LOWER"}
+CEIL: Geometry = {"strides": [2], "ceil_mode": 1}
+COUNTS: Geometry = {"count_include_pad": 1}
+BOTH: Geometry = {"pads": [1, 1]}
 
 WORKED: list[tuple[Callable[[], Array], list[float]]] = [
     (lambda: oracle.conv(X5, W3, **UPPER, dilations=[2]), [310, 420, 531, 42, 53]),
@@ -84,7 +87,8 @@ def test_padding_never_wins_a_max_pool(dtype: str) -> None:
     least = np.iinfo(dtype).min if dtype.endswith("int8") else -20
     x = (np.array([[[0, 2, 1, 0]]]) + least).astype(dtype)
     found, indices = oracle.pool_max(x, [3], **BOTH)
-    assert (found.dtype, (found.astype(int) - least).ravel().tolist()) == (dtype, [2, 2, 2, 1])
+    assert found.dtype == np.dtype(dtype)
+    assert (found.astype(int) - least).ravel().tolist() == [2, 2, 2, 1]
     assert indices.ravel().tolist() == [1, 1, 1, 2]
     padded = oracle.pad(x, [0, 0, 1, 0, 0, 1], value=oracle.lowest(x.dtype))
     assert oracle.pool_max(padded, [3])[0].tolist() == found.tolist()
