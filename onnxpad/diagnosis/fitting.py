@@ -222,7 +222,7 @@ class Fitting:
             fill = fill_of(suspect.options[option].chain)
             if option >= suspect.listed and fill is not None:
                 plain[number] = 0
-                free += not is_usual(self.runner, fill)
+                free += not is_usual(fill)
         places = 0
         for sample, name, right, bound in self._references(judgement) if free else ():
             without = self.runner.tensor(name, plain, sample)
