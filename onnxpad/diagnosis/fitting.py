@@ -325,29 +325,25 @@ class Fitting:
         if not self.nodes.searched:
             return fit
         self.bench.progress("looking for what fits as well")
-        others = self._others(fit)
-        for _ in range(_MOST_CHECKED):  # of what a tolerance allows, what leaves least
+        until = min(time.monotonic() + _SECONDS_FOR_RIVALS, self.deadline)
+        while True:
+            chosen = self.present if fit.solution is None else fit.solution.found.chosen
+            references_ = self._references(fit.judgement)
+            others, complete = rivals(self.runner, references_, chosen, until)
+            best = min(others, key=lambda rival: rival.residual, default=None)
             least = (fit.judgement.residual or 0.0) / _DOMINATED
-            nearer = [one for one in others if one.residual < least]
-            if fit.judgement.verdict is not Verdict.TOLERATED or not nearer:
+            is_tolerated = fit.judgement.verdict is Verdict.TOLERATED
+            if best is None or not is_tolerated or best.residual >= least:
                 break
-            best = min(nearer, key=lambda rival: rival.residual)
             solution = self._confirmed(best.chosen, best.title)
             if not isinstance(solution, Solution):
                 break
-            fit = replace(fit, solution=solution)
-            others = self._others(fit)
+            fit = replace(fit, solution=solution)  # of what a tolerance allows, what leaves least
+        if not complete:
+            self.bench.warn("not every node was tried for other padding that fits as well")
         doubts = [one for one in others if self._is_doubt(fit, one)]
         doubts.sort(key=lambda rival: rival.residual)
         return replace(fit, rivals=tuple(others), doubts=tuple(doubts))
-
-    def _others(self, fit: Fit) -> list[Rival]:
-        chosen = self.present if fit.solution is None else fit.solution.found.chosen
-        until = min(time.monotonic() + _SECONDS_FOR_RIVALS, self.deadline)
-        others, complete = rivals(self.runner, self._references(fit.judgement), chosen, until)
-        if not complete:
-            self.bench.warn("not every node was tried for other padding that fits as well")
-        return others
 
     def _is_doubt(self, fit: Fit, rival: Rival) -> bool:
         """Whether another way may as well be right.
