@@ -25,7 +25,7 @@ from onnxpad.diagnosis.score import (
     scored,
     size_of,
 )
-from onnxpad.diagnosis.search import EVERYTHING, SINGLE, Extent, Search, changed
+from onnxpad.diagnosis.search import EVERYTHING, SINGLE, Extent, Search
 from onnxpad.errors import RequestError, headline
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.reading.survey import Survey
@@ -140,7 +140,7 @@ class Fitting:
             whole = mended(self.runner, goals, chosen)
             solution = self._confirmed(whole, search.titles[chosen])
             if isinstance(solution, Solution):
-                return self._compared(replace(fit, solution=self._least(solution)))
+                return self._compared(replace(fit, solution=solution))
             fit = replace(fit, partial=solution)
             if count + 1 >= _MOST_CHECKED or rounded:
                 break
@@ -185,23 +185,6 @@ class Fitting:
         if plan.entries:
             network = Network(retarget(network.model, plan=plan).model, network.folder)
         return judged(self.bench, network, self.samples, self.expected)
-
-    def _least(self, solution: Solution) -> Solution:
-        """The solution without the changes that no sample needs.
-
-        Nodes with open sizes keep theirs: samples of other sizes may need it.
-        """
-        search = self._search
-        for number, suspect in enumerate(self.runner.suspects):
-            other = changed(solution.found.chosen, number, 0)
-            if other == solution.found.chosen or not any(other) or suspect.has_open_sizes:
-                continue
-            self.bench.progress("taking back what no sample needs")
-            if search is not None and scored(self.runner, search.references, other).matches:
-                smaller = self._confirmed(other, solution.title)
-                if isinstance(smaller, Solution):
-                    solution = min(solution, smaller, key=lambda one: len(one.plan.entries))
-        return solution
 
     def unchecked(self, chosen: Choice, judgement: Comparison, title: str) -> str:
         """Why choices are no answer that the reference cannot check, '' where it can.
@@ -315,7 +298,7 @@ class Fitting:
             if scored(self.runner, search.references, chosen).matches:
                 solution = self._confirmed(chosen, search.titles[chosen])
                 if isinstance(solution, Solution) and solution.plan.entries:
-                    return replace(self._least(solution), preparation=said)
+                    return replace(solution, preparation=said)
                 if isinstance(solution, Solution):
                     return f"where {said}"
         return ""
