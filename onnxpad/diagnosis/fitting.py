@@ -254,7 +254,7 @@ class Fitting:
 
         Padding in front of the model is tried first, with the padding as it is; where it gives the
         reference, only one edit of a node comes before it. Preparations are tried with the
-        likeliest guesses too, but not where cells agree already, which other inputs would not give.
+        likeliest guesses too.
         """
         search, own = self._search, self.samples
         if search is None:
@@ -270,8 +270,7 @@ class Fitting:
         self.runner.feed(own)
         if self._cause:
             return SINGLE
-        is_open = search.tried[search.best].unlike >= 1
-        for said, change in preparations(own[0]) if is_open else ():
+        for said, change in preparations(own[0]):
             if time.monotonic() < until:
                 self.bench.progress(f"where {said}")
                 self._cause = self._prepared(search, said, [change(feeds) for feeds in own])
