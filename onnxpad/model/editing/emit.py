@@ -28,7 +28,6 @@ from onnxpad.model.editing.script import (
 from onnxpad.model.graph.nodes import Address, Node
 from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.reading.crossing import data_position, path_to
-from onnxpad.model.reading.pads_in_front import row_of_pads
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import AutoPad, Chain, Mark, NewPad, Pads
 from onnxpad.padding.expansion import (
@@ -143,7 +142,7 @@ class _Emitter:
         if before.far_pad is not None and after.far_pad is None:
             self._pass_far_pad()
         elif before.pad is not None and after.pad is None:
-            self._pass_pads(self._producer(self._read[0]).inputs[0])
+            self._pass_pad()
         elif isinstance(after.pad, NewPad):
             self._add_pad(after, after.pad)
 
@@ -176,16 +175,10 @@ class _Emitter:
     def _producer(self, name: str) -> Node:
         return self._scope.producers[name]
 
-    def _pass_pads(self, source: str) -> None:
-        """Let the node read `source`, which stands in front of its Pads."""
-        self.edits.append(SetInput(self._address, 0, source))
-        name = self._read[0]
-        while name != source:
-            maker = self._producer(name)
-            self.edits.append(RemoveUnused(self._at(maker)))
-            if self._scope.uses.get(name, 0) > 1:
-                break
-            name = maker.inputs[0]
+    def _pass_pad(self) -> None:
+        """Let the node read what its Pad reads."""
+        pad = self._producer(self._read[0])
+        self.edits += [SetInput(self._address, 0, pad.inputs[0]), RemoveUnused(self._at(pad))]
 
     def _pass_far_pad(self) -> None:
         """Let the node not read its far Pad.
@@ -193,12 +186,7 @@ class _Emitter:
         The operators on the way are led past the Pad where only this node reads them, and copied
         where others do.
         """
-        name, chain = self._read[0], self._before
-        if chain.pad is not None:
-            row = row_of_pads(self._context, name, chain.tensor_rank)
-            self._pass_pads(row.source if row else self._producer(name).inputs[0])
-            return
-        way = path_to(self._context, name)
+        way = path_to(self._context, self._read[0])
         pad = self._producer(way.source)
         _, lead = self._route(way.nodes)
         self.edits += [*lead(pad.inputs[0]), RemoveUnused(self._at(pad))]

@@ -23,7 +23,7 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.open_cells import MOST_OPEN, Array, is_open
 from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.model.graph.types import UNKNOWN, Hanging, Type, dtype_code, dtype_name
-from onnxpad.padding.chain import Chain, RowOfPads
+from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 MAX_CONSTANT = 4096
@@ -35,8 +35,7 @@ class Context:
 
     `chains` maps the keys of padded nodes to what they compute. `hanging` says what computed pads
     hang on, by their name. `bodies` are the graphs inside a node, by its key and the attribute
-    that holds them. `to_pools` counts the readers of a tensor that hand it on to a pool,
-    `rows` are the Pads in front of what a Pad makes.
+    that holds them.
     """
 
     document: Document
@@ -48,8 +47,6 @@ class Context:
     folded: dict[str, np.ndarray | None] = field(default_factory=dict)
     hanging: dict[str, Hanging] = field(default_factory=dict)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
-    to_pools: dict[str, int] = field(default_factory=dict)
-    rows: dict[str, RowOfPads | None] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
 
     def readers(self, name: str) -> list[Node]:

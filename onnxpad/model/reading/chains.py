@@ -16,7 +16,7 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading import refusals
 from onnxpad.model.reading.never_negative import never_negative
 from onnxpad.model.reading.pads import feeds_channels_last, feeds_max_pools, read_pad
-from onnxpad.model.reading.pads_in_front import front_of, leads_to_pool, marks_of, nearest_pad
+from onnxpad.model.reading.pads_in_front import front_of, marks_of, nearest_pad, pools_read
 from onnxpad.model.reading.quantised import between, zero_fill
 from onnxpad.model.shapes.unknown_sizes import why_unknown
 from onnxpad.padding.chain import (
@@ -256,7 +256,7 @@ def _pad_chain(context: Context, node: Node, op: Operator) -> Chain:
     read, pooled = node.inputs[0], feeds_max_pools(context, node, step)
     more = (
         (Mark.FEEDS_MAX_POOLS, pooled),
-        (Mark.POOLS_READ_PAD, leads_to_pool(context, node.outputs[0])),
+        (Mark.POOLS_READ_PAD, pools_read(context, node.outputs[0])),
     )
     marks = marks_of(context, read, op) | {mark for mark, holds in more if holds}
     return replace(
