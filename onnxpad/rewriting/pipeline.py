@@ -30,7 +30,7 @@ from onnxpad.rewriting.steps.dequantised_pads import outside_group
 from onnxpad.rewriting.steps.refusals import attempted
 from onnxpad.runtimes.onnxruntime.runtime_check import first_that_runs
 
-_IN_A_ROW = 16
+_IN_A_ROW = 64
 """So many Pads of a row go at most."""
 
 

@@ -22,8 +22,8 @@ from onnxpad.model.graph.constant_folding import FOLDABLE, fold, shape_of
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.open_cells import MOST_OPEN, Array, is_open
 from onnxpad.model.graph.scopes import Document, Scope
-from onnxpad.model.graph.types import UNKNOWN, Hanging, Type, dtype_code, dtype_name
-from onnxpad.padding.chain import Chain
+from onnxpad.model.graph.types import UNKNOWN, Type, dtype_code, dtype_name
+from onnxpad.padding.chain import Chain, Unclear
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 MAX_CONSTANT = 4096
@@ -45,7 +45,7 @@ class Context:
     types: dict[str, Type] = field(default_factory=dict)
     chains: dict[int, Chain] = field(default_factory=dict)
     folded: dict[str, np.ndarray | None] = field(default_factory=dict)
-    hanging: dict[str, Hanging] = field(default_factory=dict)
+    hanging: dict[str, Unclear] = field(default_factory=dict)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
 

@@ -37,7 +37,7 @@ _MAY_VANISH = frozenset(
     {"Identity", "Dropout", "Cast", "Transpose", "Expand", "Slice", "Mul", "Div", "Add", "Sub"}
 )
 """Operators that onnxruntime's optimiser removes or moves where they change nothing."""
-_HAND_ON, _MANY = POOLS | _MAY_VANISH | {"Pad"}, 64
+_HAND_ON, _MANY = _MAY_VANISH | {"Pad"}, 64
 
 
 class Front(NamedTuple):
@@ -187,14 +187,20 @@ def _may_vanish(context: Context, node: Node) -> bool:
 def pools_read(context: Context, name: str, but: Node | None = None) -> bool:
     """Whether a pool may read a tensor, or a Conv take it for its weight, a reader left out.
 
-    What may hand it on, or stands in another graph, counts wherever the model has pools.
+    It may do so behind others, in another graph, and among many readers.
     """
-    pools, uses, readers = context.document.pools, context.scope.uses, context.readers(name)
-    if len(readers) > _MANY:
-        return pools
-    here = sum(one.inputs.count(name) for one in readers) + (name in context.scope.outputs)
-    return (pools and uses.get(name, 0) > here) or any(
-        name in one.inputs[1:2] if one.op_type == "Conv" else pools and one.op_type in _HAND_ON
-        for one in readers
-        if one is not but
-    )
+    scope, waiting = context.scope, [name]
+    for read in waiting:  # which grows
+        readers = context.readers(read)
+        here = sum(one.inputs.count(read) for one in readers) + (read in scope.outputs)
+        if context.document.pools and scope.uses.get(read, 0) > here:
+            return True
+        if len(readers) > _MANY or len(waiting) > _MANY:
+            return True
+        if any(read in one.inputs[1:2] for one in readers if one.op_type == "Conv"):
+            return True
+        others = [one for one in readers if one is not but]
+        if any(one.op_type in POOLS for one in others):
+            return True
+        waiting += [one.outputs[0] for one in others if one.op_type in _HAND_ON and one.outputs]
+    return False

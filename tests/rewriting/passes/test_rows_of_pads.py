@@ -23,7 +23,7 @@ def row(count: int) -> onnx.ModelProto:
     return made_of([*pads, conv], [value("x", [1, 1, 8])], {**sides, **weight}, opset=17)
 
 
-@pytest.mark.parametrize(("count", "left"), [(1, 0), (2, 0), (9, 0), (400, 384)])
+@pytest.mark.parametrize(("count", "left"), [(1, 0), (2, 0), (9, 0), (100, 36)])
 def test_a_row_is_absorbed(count: int, left: int) -> None:
     found = rewrite(row(count), passes="absorb-pad")
     *pads, conv = found.model.graph.node
