@@ -1,7 +1,7 @@
 """Fold a Pad node into the pads of the operator behind it.
 
 What: the operator reads what the Pad read and pads by itself; the Pad stays for its other readers.
-Between both may stand operators that work cell by cell (Relu, Clip, Cast, Mul by a constant ...),
+Between both may stand operators that keep its 0 (Relu, Clip, Cast, Mul by a constant ...),
 Transpose, Squeeze, Unsqueeze; and behind a Pad of 0 QuantizeLinear and DequantizeLinear. Of Pads in
 a row the nearest goes first.
 
