@@ -244,15 +244,7 @@ class ProtoApplier:
     def _place(self, scope: Scope, near: int, node: Node, *, behind: bool) -> None:
         self._nodes_of(scope)[node.key] = node
         scope.next_key = max(scope.next_key, node.key + 1)
-        anchor = scope.anchors.get(near, near)
-        rows = scope.before, scope.behind
-        row = next((r[anchor] for r in rows if _index(r.get(anchor), near) is not None), None)
-        if row is None:
-            row = rows[behind].setdefault(anchor, [])
-            row.insert(0 if behind else len(row), node)
-        else:
-            row.insert((_index(row, near) or 0) + behind, node)
-        scope.anchors[node.key] = anchor
+        scope.insert(node, near, behind=behind)
         for name in node.outputs:
             if name in scope.producers:
                 self._freed.append((scope, scope.producers[name], None))
@@ -279,10 +271,6 @@ class ProtoApplier:
                     yield RemoveUnused(address_of(scope, node))
                 elif reader and isinstance(part, str):
                     yield RemoveConstant(reader, part)
-
-
-def _index(row: list[Node] | None, key: int) -> int | None:
-    return next((index for index, node in enumerate(row or ()) if node.key == key), None)
 
 
 def _constant(scope: Scope, name: str) -> TensorProto:

@@ -13,7 +13,6 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.model_inputs import is_model_input
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.crossing import Path, data_position, path_to, seen_behind
 from onnxpad.model.reading.never_negative import never_negative
@@ -80,7 +79,7 @@ def marks_of(context: Context, name: str, op: Operator) -> frozenset[Mark]:
     found = set[Mark]()
     if op.kind is Kind.AVERAGE and document.model.producer_name == "pytorch":
         found.add(Mark.FROM_PYTORCH)
-    if op.kind is Kind.PAD and is_model_input(context, name):
+    if op.kind is Kind.PAD and context.is_model_input(name):
         found.add(Mark.READS_INPUT)
     if document.quantises and op.kind in (Kind.MAX, Kind.AVERAGE, Kind.PAD):
         makers = (one.op_type for one in context.makers(name))

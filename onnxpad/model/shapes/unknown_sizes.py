@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from onnxpad.geometry.budgets import READ_BACK
 from onnxpad.geometry.size import Size, Symbol, show
-from onnxpad.model.graph.constant_folding import FOLDABLE, fold, shape_of
+from onnxpad.model.graph.constant_folding import FOLDABLE, fold
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
+from onnxpad.model.graph.open_cells import of_sizes
 from onnxpad.padding.chain import Unclear
 from onnxpad.padding.effective_pads import numbers_text
 from onnxpad.padding.operators import PLAIN_DOMAINS
@@ -93,7 +94,7 @@ def _axes_in(
         return None
     source = shape.inputs[0]
     dims = context.type_of(source).dims
-    axes = None if dims is None else shape_of(shape.proto, range(len(dims)))
+    axes = None if dims is None else fold(shape.proto, [of_sizes(range(len(dims)))])
     if axes is not None and not is_shape:
         others = [context.constant(one) if one else None for one in maker.inputs[1:]]
         if any(name and one is None for name, one in zip(maker.inputs[1:], others, strict=True)):
