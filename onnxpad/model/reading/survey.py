@@ -22,6 +22,7 @@ from onnxpad.model.reading.reader import read
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.recorded_facts import joined_facts, recorded_facts
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
+from onnxpad.padding.operators import OPERATORS
 
 
 @contextmanager
@@ -147,6 +148,12 @@ class Survey:
             found = ((context, compounds(context)) for context in self.contexts)
             self._compounds = {site.address.id: site for site in _group(found)}
         return tuple(self._compounds.values())
+
+    def joined_pads(self) -> Iterator[Site]:
+        """The Concats among them that do what a Pad does, as that Pad."""
+        for site in self.compounds():
+            if site.chain.pad is not None and site.chain.pad.mode != "context":
+                yield replace(site, chain=replace(site.chain, op=OPERATORS["", "Pad"]))
 
     @without_collections()
     def _open(self, model: ModelProto) -> None:
