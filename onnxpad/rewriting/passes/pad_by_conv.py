@@ -34,7 +34,7 @@ from onnxpad.rewriting.steps.pads import feeds_max_pools, pad_node
 from onnxpad.rewriting.steps.refusals import refuse, require
 
 REMOVES = {Form.PAD_NODE}
-ADDS = {Form.PADS, Form.WIDER_THAN_KERNEL}
+ADDS = {Form.PADS, Form.WIDER_THAN_KERNEL, Form.ONE_AXIS}
 
 _LARGEST = 1 << 18
 _FIRST, _MOST_AXES = 2, 3

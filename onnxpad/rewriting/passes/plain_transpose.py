@@ -43,7 +43,8 @@ from onnxpad.rewriting.steps.transposed import (
     with_crop,
 )
 
-REMOVES = {Form.AUTO_PAD, Form.OUTPUT_SHAPE, Form.NEGATIVE}
+REMOVES = {Form.AUTO_PAD, Form.OUTPUT_SHAPE}
+MAY_REMOVE = {Form.NEGATIVE}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.OUTPUT_PADDING}
 
 
