@@ -247,30 +247,6 @@ def test_bytes_are_judged_between_their_conversions() -> None:
     assert answers(model, shifting) == {"pool": "takes"}
 
 
-def test_what_a_pass_made_is_not_asked_about_twice() -> None:
-    model = network(
-        f"{HEAD} (float[1,2,7,7] x) => (float[1,3,7,7] y) {{"
-        '[conv] y = Conv <auto_pad = "SAME_UPPER"> (x, w)'
-        "}",
-        w=numbers(3, 2, 4, 4),
-    )
-    asked: list[object] = []
-
-    def uneven(node: onnx.NodeProto) -> bool:
-        pads = attribute(node, "pads", [0] * 4)
-        return is_same(node) or pads[:2] != pads[2:]
-
-    def notes(path: str, inputs: Mapping[str, Array]) -> Mapping[str, Array]:
-        nodes = onnx.load(path).graph.node
-        words = [[(one.name, one.ints, one.s) for one in node.attribute] for node in nodes]
-        asked.append((repr(words), *(value.tobytes() for value in inputs.values())))
-        return refusing(uneven)(path, inputs)
-
-    done = onnxpad.rewrite(model, target=notes)
-    assert [change.rule for change in done.changes] == ["symmetric-pads-by-kernel"]
-    assert len(set(asked)) == len(asked) > 3
-
-
 FILE = """
     import os, time
     import onnx
