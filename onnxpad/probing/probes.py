@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Symbol
-from onnxpad.model.excerpt import READ, Excerpt, in_floats, pruned, standing_alone
+from onnxpad.model.excerpt import READ, Excerpt, in_floats, standing_alone
 from onnxpad.model.opened import Model
+from onnxpad.model.small_models import pruned
 from onnxpad.padding.chain import Chain
 
 Array = NDArray[Any]
@@ -129,7 +130,7 @@ def probe(part: Excerpt, sizes: int, judged: Sequence[str], *, for_people: bool 
             | numbers
             for sign in (LINEAR if _is_linear(model) else SIGNS)
         ]
-    model, feeds, renamed = in_floats(model, feeds)
+    model, feeds, renamed = in_floats(model, part.types, feeds)
     return Probe(model, tuple(feeds), tuple(renamed.get(name, name) for name in judged))
 
 

@@ -14,6 +14,7 @@ import pytest
 from onnxpad import OnnxpadError, RequestError, Resolution, resolve
 from onnxpad.frameworks.choices import Role, Special
 from onnxpad.frameworks.conventions import all_conventions
+from tests.conftest import Recorded
 
 REFUSALS = Path(__file__).parent / "cases" / "refusals.txt"
 CONV: dict[str, Any] = {"input_shape": (1, 3, 8, 8), "weight_shape": (4, 3, 3, 3)}
@@ -30,13 +31,8 @@ def refusal(call: str) -> str:
     return str(caught.value).replace("\n", "\\n")
 
 
-def test_what_is_refused(request: pytest.FixtureRequest) -> None:
-    lines = REFUSALS.read_text().splitlines()
-    calls = (line.partition(" : ")[0] for line in lines)
-    refusals = [f"{call} : {refusal(call)}" for call in calls]
-    if request.config.getoption("--record"):
-        REFUSALS.write_text("\n".join(refusals) + "\n")
-    assert refusals == lines or request.config.getoption("--record")
+def test_what_is_refused(recorded: Recorded) -> None:
+    recorded(REFUSALS, " : ", refusal)
 
 
 @pytest.mark.parametrize(("framework", "op"), [(None, "conv"), ("tensorflow", 7)])

@@ -11,7 +11,6 @@ from onnxpad import inspect, rewrite
 from onnxpad.runtimes import installed
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.show.inspections import inspection_document
-from onnxpad.show.rewritings import rewriting_document
 from tests.models.text import text_model
 
 POOLED = """
@@ -74,7 +73,7 @@ def test_a_rewrite_says_what_the_installed_one_does_with_what_it_wrote(
     assert found.fitting is not None
     assert found.fitting.note == NOTE
     assert found.to_json()["target"]["installed"] == [AS_DATA]
-    assert NOTE in str(rewriting_document("m.onnx", None, found)).splitlines()
+    assert NOTE in found.to_text("m.onnx").splitlines()
     mended = rewrite(pooled(), target="onnxruntime@1.31").model
     assert rewrite(mended, target=["onnxruntime", "opencv"]).fitting.note == ""  # type: ignore[union-attr]
 
