@@ -105,12 +105,20 @@ class UnreadFile:
 
     def whole(self, model: ModelProto) -> list[Piece]:
         """The same as pieces that follow each other, of which those of the file are not read."""
-        tensors = iter(model.graph.initializer)
-
-        def completed(_: _Field) -> list[Piece] | None:
-            return self._spliced(tensor) if is_own(tensor := next(tensors)) else None
-
-        return _exchanged(memoryview(model.SerializeToString()), completed)
+        edited = model.SerializeToString()
+        view = memoryview(edited)
+        graph = next(one for one in _fields(edited, 0, len(edited)) if one.tag == _GRAPH)
+        pieces: list[Piece] = []
+        begin, tensors = graph.start, iter(model.graph.initializer)
+        for field in _fields(edited, graph.start, graph.end):
+            if field.tag == _INITIALIZER and is_own(tensor := next(tensors)):
+                parts = self._spliced(tensor)
+                size = sum(map(len, parts))
+                pieces += [view[begin : field.begin], _header(_INITIALIZER, size), *parts]
+                begin = field.end
+        pieces.append(view[begin : graph.end])
+        header = _header(_GRAPH, sum(map(len, pieces)))
+        return [view[: graph.begin], header, *pieces, view[graph.end :]]
 
     def _spliced(self, tensor: TensorProto) -> list[Piece]:
         """The message of a tensor around its raw data, fields in the order of their numbers."""
@@ -184,46 +192,27 @@ def joined(pieces: Iterable[Piece]) -> bytes:
 def lighten(file: UnreadFile) -> bytes | None:
     """The bytes with references to large raw data, or None where that is not worth it or simple."""
     budget = max(_FEWEST_FIELDS, len(file) // _BYTES_PER_FIELD)
-    references = list[bytes]()
-
-    def lightened(tensor: _Field) -> list[Piece] | None:
-        large = tensor.end - tensor.start > LARGE
-        if (reference := _with_reference(file, tensor) if large else None) is None:
-            return None
-        references.append(reference)
-        return [reference]
-
+    pieces = list[bytes]()
     try:
-        pieces = _exchanged(file, lightened, budget)
+        graphs = [one for one in _fields(file, 0, len(file), budget) if one.tag == _GRAPH]
+        if len(graphs) != 1:
+            return None
+        graph = graphs[0]
+        kept = graph.start
+        for field in _fields(file, graph.start, graph.end, budget):
+            if field.tag == _INITIALIZER and field.end - field.start > LARGE:
+                stub = _with_reference(file, field)
+                if stub is not None:
+                    pieces += [file[kept : field.begin], _header(_INITIALIZER, len(stub)), stub]
+                    kept = field.end
     except IndexError:
         return None
-    whole = joined(pieces) if references else b""
+    if not pieces:
+        return None
+    body = b"".join([*pieces, file[kept : graph.end]])
+    whole = file[: graph.begin] + _header(_GRAPH, len(body)) + body + file[graph.end :]
     # Of a file that has such references itself nobody knows what they mean.
-    return whole if references and whole.count(OWN.encode()) == len(references) else None
-
-
-def _exchanged(
-    data: UnreadFile | memoryview,
-    new: Callable[[_Field], list[Piece] | None],
-    most: int | None = None,
-) -> list[Piece]:
-    """The bytes of a model with `new` pieces for the content of initializers, but for None.
-
-    Raises IndexError for what is no model with one graph, and beyond `most` fields.
-    """
-    graphs = [one for one in _fields(data, 0, len(data), most) if one.tag == _GRAPH]
-    if len(graphs) != 1:
-        raise IndexError(len(graphs))
-    (graph,) = graphs
-    pieces, begin = list[Piece](), graph.start
-    for field in _fields(data, graph.start, graph.end, most):
-        if field.tag == _INITIALIZER and (parts := new(field)):
-            size = sum(map(len, parts))
-            pieces += [data[begin : field.begin], _header(_INITIALIZER, size), *parts]
-            begin = field.end
-    pieces.append(data[begin : graph.end])
-    header = _header(_GRAPH, sum(map(len, pieces)))
-    return [data[: graph.begin], header, *pieces, data[graph.end :]]
+    return whole if whole.count(OWN.encode()) == len(pieces) // 3 else None
 
 
 def _with_reference(file: UnreadFile, tensor: _Field) -> bytes | None:
@@ -261,9 +250,7 @@ class _Field(NamedTuple):
     end: int
 
 
-def _fields(
-    data: Original | memoryview, position: int, end: int, most: int | None = None
-) -> Iterator[_Field]:
+def _fields(data: Original, position: int, end: int, most: int | None = None) -> Iterator[_Field]:
     """All fields of a message, in file order.
 
     Raises IndexError for what is no message, for one that does not end at `end`, and beyond `most`
@@ -289,7 +276,7 @@ def _fields(
         raise IndexError(position)
 
 
-def _varint(data: bytes | memoryview, position: int) -> tuple[int, int]:
+def _varint(data: bytes, position: int) -> tuple[int, int]:
     value = shift = 0
     while True:
         byte = data[position]
