@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import zip_longest
 from math import prod
+from typing import Literal
 
 from onnx import GraphProto, ValueInfoProto
 
@@ -25,6 +25,7 @@ from onnxpad.padding.operators import PLAIN_DOMAINS
 
 Facts = Mapping[str, Told]
 Dims = tuple[int | str, ...]
+Keep = Literal["uncontradicted", "confirmed", "none"]
 
 
 def relied_on(
@@ -87,14 +88,14 @@ def _names_an_input(model: Model, dimension: str) -> bool:
     )
 
 
-def stale_sizes(document: Document, edited: Sequence[Address], *, confirmed: bool) -> list[Resize]:
+def stale_sizes(document: Document, edited: Sequence[Address], keep: Keep) -> list[Resize]:
     """Edits that leave stated sizes open, of what edited nodes make and what depends on it.
 
-    confirmed: sizes stay that the shape rules confirm; else none does, as where onnx's inference,
-        which checkers use, may find others.
+    keep: the sizes that stay: those that the shape rules do not contradict, those that they
+        confirm, or none, as where onnx's inference, which checkers use, may find others.
     """
     touched = _hanging(document, {one.id for one in edited})
-    inferred = inferred_sizes(document) if confirmed else {}
+    inferred = {} if keep == "none" else inferred_sizes(document)
     edits = []
     for scope in document.scopes.values():
         for value in _stated(scope):
@@ -102,14 +103,23 @@ def stale_sizes(document: Document, edited: Sequence[Address], *, confirmed: boo
             given = name in scope.input_places or name in scope.initializers
             if own is None or given or name not in touched:
                 continue
-            now = inferred.get(scope.id, {}).get(name, ())
-            left = tuple(
-                one if one == other or (isinstance(one, str) and isinstance(other, str)) else ""
-                for one, other in zip_longest(own, now if len(now) == len(own) else ())
-            )
+            left = _still_true(own, inferred.get(scope.id, {}).get(name), keep)
             if left != own:
                 edits.append(Resize(Address(scope.id, -1, name), name, left))
     return edits
+
+
+def _still_true(own: Dims, now: Dims | None, keep: Keep) -> Dims:
+    """Stated sizes, '' at axes where they may be false: the shape rules find `now`."""
+    if now is None:
+        return own if keep == "uncontradicted" else ("",) * len(own)
+    if len(own) != len(now):
+        return ("",) * len(now)
+    is_open = any if keep == "uncontradicted" else all
+    return tuple(
+        one if one == other or is_open((isinstance(one, str), isinstance(other, str))) else ""
+        for one, other in zip(own, now, strict=True)
+    )
 
 
 def _stated(scope: Scope) -> Iterator[ValueInfoProto]:

@@ -11,7 +11,7 @@ from onnxpad.geometry.size import show
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.model.reading.survey import Site
-from onnxpad.model.stated_sizes import breaks, stale_sizes
+from onnxpad.model.stated_sizes import Keep, breaks, stale_sizes
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.padding.operators import Kind
@@ -149,8 +149,8 @@ class Run:
             self._sound = breaks(session.contexts)
         edits = session.change(site, after)
         if resized or before.ceil_mode or before.op.kind is Kind.TRANSPOSED:
-            stale = stale_sizes(session.document, [site.address], confirmed=resized)
-            session.restate(stale)
+            keep: Keep = "confirmed" if resized else "none"
+            session.restate(stale_sizes(session.document, [site.address], keep))
         return Move(
             site.address,
             site.op,

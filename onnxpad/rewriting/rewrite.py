@@ -338,4 +338,5 @@ def _corrections(session: EditSession, changes: Sequence[Change]) -> list[Resize
     edited = [edit.node for edit in edits if isinstance(edit, SetAttribute | RemoveAttribute)]
     edited += [edit.address for edit in edits if isinstance(edit, InsertNode)]
     edited += [edit.maker for edit in edits if isinstance(edit, Resize)]
-    return stale_sizes(session.document, edited, confirmed=not (declared and disputed))
+    both = declared and disputed
+    return stale_sizes(session.document, edited, "none" if both else "uncontradicted")
