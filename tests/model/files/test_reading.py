@@ -78,8 +78,8 @@ def test_unknown_fields_of_later_versions_are_taken() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("absent.onnx", "No such file or directory; check the name"),
-        ("", "Is a directory; name a file in it"),
+        ("absent.onnx", "No such file or directory; check the path"),
+        ("", "Is a directory; check the path"),
         ("model.onnx/model.onnx", "Not a directory; "),
         ("nul\0.onnx", "embedded null byte; "),
     ],

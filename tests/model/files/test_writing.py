@@ -94,7 +94,7 @@ def test_a_failure_leaves_nothing_half_written(
     monkeypatch.undo()
     assert call in calls
     if kind is ModelError:
-        assert "No space left on device; free some space, or" in str(caught.value)
+        assert "No space left on device; check" in str(caught.value)
     if (name, call, late) == ("replace", 1, True):
         assert load(out) == MODEL, "the last rename is done, so all of it is"
     else:
@@ -197,7 +197,7 @@ def test_a_protected_target_is_refused(
     [
         ("", "it is a folder"),
         ("model.onnx/out.onnx", "Not a directory"),
-        ("n" * 300, "File name too long; choose a shorter name"),
+        ("n" * 300, "File name too long; check"),
         ("nul\0.onnx", "embedded null "),
     ],
 )
@@ -245,5 +245,5 @@ def test_a_pipe_is_written(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="the system has no full device")
 def test_a_stream_that_takes_no_more_is_told() -> None:
-    with pytest.raises(ModelError, match="cannot write to '/dev/full': No space left on device; f"):
+    with pytest.raises(ModelError, match="cannot write to '/dev/full': No space left on device; c"):
         save(PLAIN, "/dev/full")
