@@ -22,8 +22,8 @@ from onnxpad.model.graph.constant_folding import FOLDABLE, fold
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.open_cells import MOST_OPEN, Array, is_open, of_sizes
 from onnxpad.model.graph.scopes import Document, Scope
-from onnxpad.model.graph.types import UNKNOWN, Hanging, Type, dtype_code, dtype_name
-from onnxpad.padding.chain import Chain, RowOfPads
+from onnxpad.model.graph.types import UNKNOWN, Type, dtype_code, dtype_name
+from onnxpad.padding.chain import Chain, Unclear
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 MAX_CONSTANT = 4096
@@ -39,8 +39,7 @@ class Context:
 
     `chains` maps the keys of padded nodes to what they compute. `hanging` says what computed pads
     hang on, by their name. `bodies` are the graphs inside a node, by its key and the attribute
-    that holds them. `to_pools` counts the readers of a tensor that hand it on to a pool,
-    `rows` are the Pads in front of what a Pad makes.
+    that holds them.
     """
 
     document: Document
@@ -50,10 +49,8 @@ class Context:
     types: dict[str, Type] = field(default_factory=dict)
     chains: dict[int, Chain] = field(default_factory=dict)
     folded: dict[str, np.ndarray] = field(default_factory=dict)
-    hanging: dict[str, Hanging] = field(default_factory=dict)
+    hanging: dict[str, Unclear] = field(default_factory=dict)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
-    to_pools: dict[str, int] = field(default_factory=dict)
-    rows: dict[str, RowOfPads | None] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
 
     def readers(self, name: str) -> list[Node]:
