@@ -20,11 +20,9 @@ from onnxpad.model.shapes.node_inference import are_open, inferred_results
 from onnxpad.model.shapes.result_types import (
     MICROSOFT_RULES,
     branch_types,
-    carried_types,
     completed,
     is_settled,
     joined,
-    loop_types,
     merge,
     padded_type,
     quantised_result,
@@ -162,16 +160,16 @@ class _Reader:
         if node.op_type == "If" and len(bodies) == 2:
             taken = context.branch(node)
             return branch_types(bodies if taken is None else [taken])
-        if node.op_type == "Loop" and len(bodies) == 1:
-            return loop_types(context, node, bodies[0])
         return ()
 
     def _body(self, context: Context, node: Node, attribute: str, scope: Scope) -> Context:
         body = Context(self.document, scope, self.folder, outer=context)
         context.bodies[node.key, attribute] = body
         self._declare(body)
-        if node.op_type == "Loop" and isinstance(scope.proto, GraphProto):
-            body.types.update(carried_types(scope.proto, body.types))
+        if node.op_type == "Loop":  # sizes of its state may be others in the next turn
+            for name in scope.inputs[2:]:
+                known = body.type_of(name)
+                body.types[name] = Type(known.dtype, known.dims and (None,) * len(known.dims))
         self._walk(body)
         return body
 

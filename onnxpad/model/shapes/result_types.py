@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 
 from onnx import GraphProto
@@ -105,22 +105,6 @@ def _channels(chain: Chain) -> Size | None:
     return times(dims[1], group) if dims[1] is not None and isinstance(group, int) else None
 
 
-def carried_types(body: GraphProto, types: Mapping[str, Type]) -> dict[str, Type]:
-    """What the inputs of a Loop's body are in every turn, not only in the first.
-
-    A size stays that is declared alike where the state comes in and where it goes out.
-    """
-    found = {}
-    for given, left in zip(body.input[2:], body.output[1:], strict=False):
-        known, after = types.get(given.name, UNKNOWN), types.get(left.name, UNKNOWN)
-        if known.dims is not None:
-            ends = after.dims if len(after.dims or ()) == len(known.dims) else None
-            pairs = zip(known.dims, ends or (None,) * len(known.dims), strict=True)
-            sizes = tuple(size if size == end else None for size, end in pairs)
-            found[given.name] = Type(known.dtype, sizes)
-    return found
-
-
 def branch_types(bodies: Sequence[Context]) -> list[Type]:
     """Outputs of an If: what both branches agree on."""
     return [_agreed(pair) for pair in zip(*map(_results, bodies), strict=False)]
@@ -130,21 +114,6 @@ def _results(body: Context) -> list[Type]:
     graph = body.scope.proto
     values = graph.output if isinstance(graph, GraphProto) else ()
     return [body.type_of(value.name) for value in values]
-
-
-def loop_types(context: Context, node: Node, body: Context) -> list[Type]:
-    """Outputs of a Loop: what comes in and what a turn leaves agree on; then rows of its results.
-
-    A Loop that takes no turn hands on what came in.
-    """
-    left = _results(body)[1:]
-    states = [context.type_of(name) for name in node.inputs[2:]]
-    carried = [_agreed(pair) for pair in zip(states, left, strict=False)]
-    rows = (
-        Type(one.dtype, None if one.dims is None else (None, *one.dims))
-        for one in left[len(states) :]
-    )
-    return [*carried, *rows]
 
 
 def _agreed(pair: tuple[Type, ...]) -> Type:
