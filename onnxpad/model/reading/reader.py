@@ -13,8 +13,6 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.model.graph.types import UNKNOWN, Type
 from onnxpad.model.reading.chains import ChainReader, out_of_reach
-from onnxpad.model.reading.pads_in_front import POOLS
-from onnxpad.model.reading.quantised import quantises
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.node_inference import are_open, inferred_results
 from onnxpad.model.shapes.result_types import (
@@ -65,12 +63,8 @@ class _Reader:
     folder: Path | None
     stated: bool
     contexts: list[Context] = field(default_factory=list)
-    _made: dict[int, Type] = field(default_factory=dict)
 
     def main(self) -> None:
-        self.document.quantises = quantises(self.document)
-        kinds = (node.op_type for one in self.document.scopes.values() for node in one.ordered())
-        self.document.pools = not POOLS.isdisjoint(kinds)
         context = Context(self.document, self.document.main, self.folder)
         self._declare(context)
         self._walk(context)
@@ -183,11 +177,9 @@ class _Reader:
             return (padded_type(chain.pad, source),)
         if op.kind in (Kind.FOLD, Kind.OTHER) or not chain.axes:
             return ()
-        made = self._made.get(id(chain))
-        if made is None:
-            made = self._made[id(chain)] = window_type(chain)
+        made = window_type(chain)
         dtype = quantised_result(context, node, op) if op.quantised else ""
-        return (made._replace(dtype=dtype) if dtype else made,)
+        return (made._replace(dtype=dtype or made.dtype),)
 
 
 def _mark(context: Context, node: Node, declared: Type, found: Type) -> None:

@@ -8,12 +8,10 @@ from itertools import zip_longest
 from onnx import GraphProto
 
 from onnxpad.geometry.budgets import LARGEST_SIZE
-from onnxpad.geometry.linear import Linear, added, linear_of, size_of
 from onnxpad.geometry.size import Size, plus, times
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.flat_numbers import LARGEST, constant_integers
+from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Node
-from onnxpad.model.graph.open_cells import integers_of
 from onnxpad.model.graph.types import UNKNOWN, Type
 from onnxpad.model.shapes.shape_rules import (
     NodeFacts,
@@ -158,13 +156,11 @@ def sizes_behind(
     padded = _padded_axes(context, node, len(dims))
     if padded is None:
         return (None,) * len(dims)
-    found = list(dims)
-    value = context.value(node.inputs[1])
-    flat: list[Linear | None] = [None] * (2 * len(padded))
-    if value is not None and value.size == len(flat):
-        flat = integers_of(value)
+    found, value = list(dims), context.value(node.inputs[1])
+    cells = [] if value is None else value.reshape(-1).tolist()
     for index, axis in enumerate(padded):
-        found[axis] = _padded(dims[axis], flat[index], flat[len(padded) + index])
+        sides = cells[index :: len(padded)]
+        found[axis] = dims[axis] if sides == [0, 0] else None
     return tuple(found)
 
 
@@ -179,14 +175,6 @@ def _padded_axes(context: Context, node: Node, rank: int) -> list[int] | None:
         return None
     positive = [axis % rank for axis in axes]
     return positive if len(set(positive)) == len(positive) else None
-
-
-def _padded(size: Size | None, begin: Linear | None, end: Linear | None) -> Size | None:
-    total = begin
-    for cells in (end, None if size is None else linear_of(size)):
-        total = None if total is None or cells is None else added(total, cells)
-    found = None if total is None else size_of(total)
-    return None if isinstance(found, int) and not 0 <= found <= LARGEST else found
 
 
 def is_settled(context: Context, node: Node) -> bool:
