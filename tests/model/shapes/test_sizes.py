@@ -183,6 +183,6 @@ def test_the_state_of_a_loop_need_not_keep_the_size_of_the_first_turn() -> None:
 
 def test_the_name_of_an_input_is_not_believed_of_an_output() -> None:
     model = model_of("r = com.microsoft.Own (x)", "N,3,H,W")
-    sizes = ["N", 3, "H", "V"]
+    sizes: list[str | int | None] = ["N", 3, "H", "V"]
     model.graph.output.append(onnx.helper.make_tensor_value_info("r", 1, sizes))
     assert sizes_of(model) == [None, 3, None, "V"]
