@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TypeAlias
 
 from onnxpad.diagnosis.fills import with_fills
 from onnxpad.diagnosis.guesses import Choice, guesses
@@ -22,19 +22,10 @@ class OutOfTimeError(Exception):
     """The budget is spent."""
 
 
-class Extent(NamedTuple):
-    """What is tried around a choice besides the ways of frameworks at single nodes.
-
-    edits: one edit of what is there; fills: constants that are solved for.
-    """
-
-    patience: int
-    edits: bool = False
-    fills: bool = False
-
-
-SINGLE = (Extent(1, edits=True),)
-EVERYTHING = (Extent(6), Extent(3, edits=True), Extent(60, edits=True, fills=True))
+Extent: TypeAlias = tuple[int, bool]
+"""How many rounds may come no nearer, and whether edits of what is there and fills are tried."""
+SINGLE: tuple[Extent, ...] = ((1, True),)
+EVERYTHING: tuple[Extent, ...] = ((6, False), (60, True))
 
 
 def changed(chosen: Choice, number: int, option: int) -> Choice:
@@ -117,38 +108,32 @@ class Search:
         for title, chosen in guesses(self.runner.suspects):
             self.guessed.add(chosen)
             yield from self._new(chosen, title)
-        for extent in between():
-            yield from self._explored(extent)
+        for patience, edits in between():
+            yield from self._explored(patience, edits=edits)
 
-    def _explored(self, extent: Extent) -> Iterator[Choice]:
+    def _explored(self, patience: int, *, edits: bool) -> Iterator[Choice]:
         """Best-first, until nothing came nearer in `patience` rounds."""
         done, vain = set[Choice](), 0
-        while vain < extent.patience and (left := [one for one in self.tried if one not in done]):
+        while vain < patience and (left := [one for one in self.tried if one not in done]):
             nearest, chosen = self.best, min(left, key=self.tried.__getitem__)
             done.add(chosen)
-            yield from self._around(chosen, extent)
+            yield from self._around(chosen, edits=edits)
             vain = vain + 1 if self.best == nearest else 0
 
-    def _around(self, chosen: Choice, extent: Extent) -> Iterator[Choice]:
-        """Every other option of one suspect, and fills."""
+    def _around(self, chosen: Choice, *, edits: bool) -> Iterator[Choice]:
+        """Options of one suspect that read otherwise, and fills."""
         now = self.tried[chosen]
         if now.missing > self.tried[self.best].missing:
             return
-        for number, option in self._changes(chosen, now, edits=extent.edits):
-            suspect = self.runner.suspects[number]
-            title = f"{suspect.label}: {suspect.options[option].label}"
-            yield from self._new(changed(chosen, number, option), title)
-        if extent.fills:
-            places = sorted(self.places(now))
-            given = self.runner, self.references, chosen, now, places, self._note
-            for filled, title in with_fills(*given):
-                yield from self._new(filled, title)
-
-    def _changes(self, chosen: Choice, now: Score, *, edits: bool) -> Iterator[tuple[int, int]]:
-        """Options that read otherwise than the chosen one."""
-        for number in sorted(self.places(now), reverse=True):
+        places = sorted(self.places(now))
+        for number in reversed(places):
             suspect, reads = self.runner.suspects[number], self.runner.reads(number, chosen)
             present = suspect.leading(chosen[number], reads)
             for ways, option in suspect.leaders(reads).items():
                 if ways != present and option < (suspect.listed if edits else suspect.named):
-                    yield number, option
+                    title = f"{suspect.label}: {suspect.options[option].label}"
+                    yield from self._new(changed(chosen, number, option), title)
+        if edits:
+            given = self.runner, self.references, chosen, now, places, self._note
+            for filled, title in with_fills(*given):
+                yield from self._new(filled, title)
