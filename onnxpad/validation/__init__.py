@@ -6,7 +6,7 @@ kernel. `samples` draws inputs and runs both models on a `bench`;
 `judging` judges the results by how far rounding moves them there, without and with onnxruntime's
 optimisations, and locates the first tensor that differs. `verdicts` has the one table: from a proof
 and runs to a verdict. `reference` compares a model with saved outputs, `on_runtime` with a target.
-`culprit`, `changed_padding` and `distances` answer other rooms.
+`culprit` and `distances` answer other rooms.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ def _sides(
             raise RequestError(
                 f"{path}: has {quoted(list(arrays)[:_SHOWN])}, and no {kind}: expected {names}, or "
                 "keys such as 's0_in0' and 's0_ref0'; arrays without names go by place: "
-                f"np.savez({path!r}, x, y), inputs first"
+                "np.savez('reference.npz', x, y), inputs first"
             )
     if left:
         free = set(network.fed).union(network.tensors) - arrays.keys()
