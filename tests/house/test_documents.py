@@ -109,7 +109,7 @@ EXAMPLES: dict[str, Callable[[Path], None]] = {
     "README": the_first_command,
     "plans": a_plan,
     "python": python,
-    "topic of python": lambda folder: python(folder, "python"),
+    "examples of python": lambda folder: python(folder, "python"),
     "a runtime of your own": a_runtime_of_your_own,
     "settings": settings,
     "settings of the topic": lambda folder: settings(folder, "ci"),
