@@ -111,8 +111,8 @@ def probe(part: Excerpt, sizes: int, judged: Sequence[str], *, for_people: bool 
     """A model of the excerpt and inputs of `sizes` sizes, two or three draws of each.
 
     Only `judged` outputs are there. Raises RequestError where an input has no known type or is too
-    large, and where one holds numbers, such as pads. `for_people` these are 0, and names and
-    weights stay, which else are the same for all that compute the same.
+    large, and where one holds numbers, such as pads. `for_people` these are 0, and weights stay,
+    which else are drawn.
     """
     kept = replace(part, model=pruned(part.model, judged))
     feeds: list[Feeds] = []
@@ -131,32 +131,12 @@ def probe(part: Excerpt, sizes: int, judged: Sequence[str], *, for_people: bool 
             for sign in (LINEAR if _is_linear(model) else SIGNS)
         ]
     model, feeds, renamed = in_floats(model, part.types, feeds)
-    made = Probe(model, tuple(feeds), tuple(renamed.get(name, name) for name in judged))
-    return made if for_people else _renamed(made)
+    return Probe(model, tuple(feeds), tuple(renamed.get(name, name) for name in judged))
 
 
 def _is_linear(model: Model) -> bool:
     """Whether it has float convolutions alone."""
     return all(node.op_type in ("Conv", "ConvTranspose") for node in model.graph.node)
-
-
-def _renamed(made: Probe) -> Probe:
-    """The probe with names in order of appearance, so that what passes named is asked once."""
-    graph = made.model.graph
-    if any(attribute.HasField("g") for node in graph.node for attribute in node.attribute):
-        return made
-    names = {"": ""}
-    for place, node in enumerate(graph.node):
-        node.name = f"n{place}"
-        for tensors in (node.input, node.output):
-            tensors[:] = [names.setdefault(name, f"t{len(names)}") for name in tensors]
-    for value in (*graph.input, *graph.output, *graph.initializer, *graph.value_info):
-        value.name = names.setdefault(value.name, f"t{len(names)}")
-    ordered = sorted(graph.initializer, key=lambda tensor: list(names.values()).index(tensor.name))
-    del graph.initializer[:]
-    graph.initializer.extend(ordered)
-    feeds = tuple({names[name]: value for name, value in fed.items()} for fed in made.feeds)
-    return Probe(made.model, feeds, tuple(names[name] for name in made.judged))
 
 
 def outputs_behind(part: Excerpt) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -10,6 +10,7 @@ from itertools import product
 from onnxpad.frameworks.fits import own_rules
 from onnxpad.frameworks.layer import Pair
 from onnxpad.frameworks.rules import split
+from onnxpad.geometry.size import plus
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import AutoPad, Chain, NewPad, Pads, PadStep, Skip, is_same
 from onnxpad.padding.effective_pads import axes_behind, effective_pads
@@ -25,6 +26,7 @@ from onnxpad.retargeting.windows_read import differs, signature
 _MIRRORS = ("reflect", "edge", "wrap")
 _MOST_ODD = 8
 _MOST_GROWN = 64
+_LEAST_AXES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +166,13 @@ def _numbers(chain: Chain) -> Iterator[Pads]:
 
 def _nearly_alike(chain: Chain) -> list[Pads]:
     """One cell in all, or as many as SAME adds, nearly halved either way."""
-    pads = [_each(chain, lambda _: split(1))]
-    pads.append(_each(chain, lambda axis: split(max(axis.span - axis.stride, 0))))
+    totals = [1] * chain.rank, [max(axis.span - axis.stride, 0) for axis in chain.axes]
+    pads = [_halved(total) for total in totals]
     return [*pads, *map(_swapped, pads)]
+
+
+def _halved(totals: Sequence[int]) -> Pads:
+    return Pads.of([split(total) for total in totals])
 
 
 def _swapped(pads: Pads) -> Pads:
@@ -218,3 +224,42 @@ def _elsewhere(chain: Chain, bare: Chain, step: PadStep) -> Iterator[Chain]:
 def _mirrors(chain: Chain) -> tuple[str, ...]:
     """Modes whose cells are copies, as far as the Pad of this opset has them."""
     return _MIRRORS[:-1] if 0 < chain.opset < Since.PAD_WRAP else _MIRRORS
+
+
+def as_windows(chain: Chain) -> Chain | Skip:
+    """A Pad node that no operator reads as windows of one cell behind a Pad.
+
+    So its ways compare like others. The spatial axes are those behind the first two; where the Pad
+    pads the second axis and not the last, those between. A Skip where the pads are not known, or
+    other axes are padded.
+    """
+    step, shape = chain.pad, chain.shape
+    if step is None or step.unclear:
+        return Skip("its pads are computed while the model runs")
+    if shape is None or len(shape) < _LEAST_AXES or len(step.pads.begins) != len(shape):
+        return Skip("it pads fewer than three axes, or an unknown number of them")
+    last = any(step.pads.sides[1]) and not any(step.pads.sides[-1])
+    around = replace(chain.around, feeds_channels_last=last)
+    window = (Axis(None, 1),) * (len(shape) - 2)
+    bare = replace(chain, axes=window, around=around).with_padding(Pads.zero(len(window)))
+    if any(map(any, bare.outer(step.pads))) or min(step.pads.flat) < 0:
+        return Skip("it pads the batch or the channels, or crops")
+    rows = zip(shape[bare.spatial], bare.inner(step.pads).sides, strict=True)
+    sizes = (None if size is None else plus(size, sum(pair)) for size, pair in rows)
+    return replace(bare, axes=tuple(Axis(size, 1) for size in sizes))
+
+
+def ways_of_pad(chain: Chain) -> Iterator[Chain]:
+    """Ways to pad as many cells, of `as_windows`: other sides, then cells of another mode."""
+    step = chain.pad
+    if step is None:
+        return
+    pads = chain.inner(step.pads)
+    totals = [begin + end for begin, end in pads.sides]
+    half, ends = _halved(totals), Pads.of([(0, total) for total in totals])
+    sides = (side for one in (pads, half, ends) for side in (one, _swapped(one)))
+    bare, none = without_pad(chain), Pads.zero(chain.rank)
+    fill = step.fill if isinstance(step.fill, Constant) else Constant(0)
+    for side, mode in product(dict.fromkeys(sides), ("constant", *_mirrors(chain))):
+        held = fill if mode == "constant" else Constant(0)
+        yield behind_pad(bare, side, held, none, mode, instead=True)

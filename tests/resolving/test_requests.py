@@ -35,44 +35,6 @@ def test_what_is_refused(recorded: Recorded) -> None:
     recorded(REFUSALS, " : ", refusal)
 
 
-@pytest.mark.parametrize(("framework", "op"), [(None, "conv"), ("tensorflow", 7)])
-def test_a_name_that_is_no_text_is_refused(framework: Any, op: Any) -> None:
-    with pytest.raises(RequestError, match="is called"):
-        resolve(framework, op, **CONV)
-
-
-@pytest.mark.parametrize("size", [(9, 8), (8, 6), (4, 4)])
-def test_an_output_size_must_have_led_to_the_input(size: tuple[int, int]) -> None:
-    words: dict[str, Any] = {
-        "input_shape": (1, 2, 4, 4),
-        "weight_shape": (2, 2, 3, 3),
-        "strides": 2,
-    }
-    with pytest.raises(RequestError, match="does not fit"):
-        resolve("tensorflow", "conv_transpose", **words, output_shape=size)
-
-
-@pytest.mark.parametrize(
-    ("framework", "op"),
-    [
-        ("TensorFlow", "Conv2D"),
-        ("tf", "conv2d"),
-        ("torch", "convolution"),
-        ("PyTorch", "Conv2d"),
-        ("OpenCV_Caffe importer", "MaxPool"),
-        ("THNN", "AveragePooling2D"),
-        ("CoreML", "deconvolution"),
-        ("pytorch", "ConvTranspose2d"),
-        ("keras", "MaxPooling2D"),
-        ("keras", "DepthwiseConv2D"),
-    ],
-)
-def test_names_are_read_kindly(framework: str, op: str) -> None:
-    with pytest.raises(RequestError) as caught:
-        resolve(framework, op, input_shape=(1, 1, 8, 8), nonsense=1)
-    assert "no attribute is called 'nonsense'" in str(caught.value)
-
-
 def test_lists_tuples_arrays_and_none_are_values() -> None:
     for stride in ([2, 1], (2, 1), np.array([2, 1]), (np.int64(2), np.int32(1))):
         assert resolve("pytorch", "conv", **CONV, stride=stride).output_shape == (1, 4, 3, 6)

@@ -101,7 +101,7 @@ def load(path: AnyPath) -> ModelProto:
 def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
     """Read a model ('-': standard input); weights in external data stay there, unread.
 
-    light: large weights are left out of the model, for `write` or `completed` to bring back.
+    light: large weights are left out of the model, for `save` or `completed` to bring back.
     Raises ModelError where the file cannot be read, is not a whole ONNX model, or its external data
     is missing, too short or outside its folder.
     """
