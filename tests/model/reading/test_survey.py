@@ -84,14 +84,6 @@ def test_own_rule_beats_a_wrong_declared_shape() -> None:
     assert pads(found["y"]) == (1, 1, 1, 1)
 
 
-RESIZED = """g (float[1,3,h,w] x, float[4,3,3,3] k) => (float[a,b,c,d] y)
-<int64[4] shape = {1, 3, 7, 9}> {
-  r = Resize<mode="nearest">(x, , , shape)
-  q = Resize<mode="nearest">(r, , , shape)
-  y = Conv<auto_pad="SAME_UPPER", strides=[2,2]>(q, k)
-}"""
-
-
 def test_inference_never_sees_what_it_gets_wrong() -> None:
     """The ceil pool's true size is 1; what onnx infers for it would make the Resize 4 wide."""
     text = """g (float[1,1,2,2] x, float[1,1,3,3] k) => (float[a,b,c,d] y)

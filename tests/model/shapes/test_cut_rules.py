@@ -150,9 +150,6 @@ def test_pieces_of_a_split(split: str, size: int | str, sizes: tuple[str, str], 
         assert result.shape == dims
 
 
-PRODUCT = '<ir_version: 9, opset_import: ["" : 17]>\n'
-
-
 @pytest.mark.parametrize(
     ("sizes", "target", "found"),
     [
