@@ -72,11 +72,12 @@ def _plainer(value: Shrinkable) -> Iterator[Shrinkable]:
 def _smaller(value: Shrinkable, names: tuple[str, ...], least: int) -> Iterator[Shrinkable]:
     """The value with one number nearer to the least."""
     for name in names:
-        numbers = getattr(value, name)
+        numbers: list[int] = list(getattr(value, name))
         for place, number in enumerate(numbers):
             if number != least:
-                nearer = number - 1 if number > least else number + 1
-                yield replace(value, **{name: (*numbers[:place], nearer, *numbers[place + 1 :])})
+                nearer = [*numbers]
+                nearer[place] += 1 if number < least else -1
+                yield replace(value, **{name: tuple(nearer)})
 
 
 def _without(spec: Spec, axis: int) -> Spec:

@@ -1,4 +1,4 @@
-"""`cases/layers.txt`: layers in their framework's words, with pads and sizes, or why there are none.
+"""`cases/layers.txt`: layers in their framework's words, with pads and sizes or a refusal.
 
 Most are rules that nobody ran here: numbers that their sources give or that follow from them.
 """
