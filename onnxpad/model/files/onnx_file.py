@@ -45,7 +45,8 @@ def _why_not_a_model(data: bytes, model: ModelProto | None) -> str:
         return f"the file is empty (0 bytes); {_FETCH_AGAIN}"
     if data.startswith(_POINTER):
         return "not an ONNX model but a Git LFS pointer, not the file itself; run git lfs pull"
-    absent = ["nothing that protobuf reads (subgraphs nested too deep?)"]
+    deep = " (subgraphs nested too deep?)" if data[0] < ord(" ") else ""  # no text begins so
+    absent = [f"nothing that protobuf reads{deep}"]
     if model is not None:
         absent = [f"no {name}" for name in ("ir_version", "graph") if not model.HasField(name)]
         absent += ["no opset_import"] * (not model.opset_import)
