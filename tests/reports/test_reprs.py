@@ -14,7 +14,7 @@ MODEL = MODELS / "k_unet_dyn_op13.onnx"
 @pytest.mark.parametrize(
     "report",
     [
-        lambda: onnxpad.inspect(MODEL, target=["opencv", "ncnn"]),
+        lambda: onnxpad.inspect(MODEL, target=["opencv", "tvm"]),
         lambda: onnxpad.rewrite(MODEL),
         lambda: onnxpad.retarget(MODEL, to="pytorch"),
         lambda: onnxpad.resolve(
