@@ -48,7 +48,7 @@ def facts_of_each(
     cannot have. Standard input, which can be read only once, has to have everything.
     """
     dims, shapes = dims or {}, shapes or {}
-    globs = [nodes] if isinstance(nodes, str) else list(nodes or ())
+    globs: Sequence[str] = [nodes] if isinstance(nodes, str) else list(nodes or ())
     for name in dims:
         if not any(dims_for(model, {name: 1}) for model in models):
             raise RequestError(f"the fact '{name}' is about no model here: no file matches it")
