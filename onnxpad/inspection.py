@@ -39,7 +39,6 @@ from onnxpad.padding.chain import (
     Preference,
     Preferences,
     Skip,
-    Unclear,
 )
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.fills import Constant
@@ -82,13 +81,9 @@ def _pads(chain: Chain, written: AsWritten) -> Pads | Skip:
 
 
 def _forms(chain: Chain, written: AsWritten) -> frozenset[Form]:
-    """The forms; padding that cannot be read is dynamic only where it is computed."""
-    forms = forms_of(chain)
-    if not isinstance(chain.padding, Unclear) or not chain.trouble:
-        return forms
-    if chain.pad is None or not chain.pad.unclear:
-        forms -= {Form.DYNAMIC}
-    return forms | {Form.AUTO_PAD} if _says_auto_pad(chain, written) else forms
+    """The forms, an auto_pad that cannot be read among them."""
+    says = chain.trouble and _says_auto_pad(chain, written)
+    return forms_of(chain) | {Form.AUTO_PAD} if says else forms_of(chain)
 
 
 def _hints(chain: Chain, written: AsWritten) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def work_of_node(context: Context, node: Node) -> Cost:
         sums = _cells(windows) * prod(axis.kernel for axis in chain.axes)
         if not chain.op.is_pool:
             sizes = chain.weight.shape or (None, None)
-            sums *= _known(sizes[-1 if chain.op.channels_last else 1])
+            sums *= _known(sizes[1])
     elif node.op_type in _CELL_BY_CELL and made:
         sums = _cells(made[0])
     return Cost(sums, sum(_cells(one) * _WIDTHS.get(one.dtype, 4) for one in made + read), 1)

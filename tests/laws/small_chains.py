@@ -11,7 +11,7 @@ from onnxpad.geometry.size import Size, Symbol
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import AutoPad, Chain, Padding, Pads, PadStep
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
-from onnxpad.padding.operators import MICROSOFT, operator
+from onnxpad.padding.operators import operator
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,6 @@ CORE = {
     "LpPool ceil": Flavour("LpPool", ZERO, ZERO, ceil=True),
 }
 FLAVOURS = CORE | {
-    "FusedConv": Flavour("FusedConv", ZERO, ZERO, domain=MICROSOFT),
     "ConvInteger": Flavour("ConvInteger", TensorValue("zero", 7), Constant(7), "uint8"),
     "ConvInteger, zero point an input": Flavour(
         "ConvInteger", TensorValue("zero"), TensorValue("zero"), "uint8"

@@ -11,14 +11,11 @@ from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.graph.attributes import Value, integers
 from onnxpad.model.graph.context import Context, has_value, is_stored
-from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading import refusals
-from onnxpad.model.reading.never_negative import never_negative
-from onnxpad.model.reading.pads import feeds_channels_last, feeds_max_pools, read_pad
+from onnxpad.model.reading.pads import feeds_channels_last, read_pad
 from onnxpad.model.reading.pads_in_front import front_of, leads_to_pool, marks_of, nearest_pad
 from onnxpad.model.reading.quantised import between, zero_fill
-from onnxpad.model.shapes.unknown_sizes import why_unknown
 from onnxpad.padding.chain import (
     NO_WEIGHT,
     Around,
@@ -33,7 +30,14 @@ from onnxpad.padding.chain import (
     Weight,
 )
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
-from onnxpad.padding.operators import Attributes, AttributeValue, Kind, Operator, PadInput
+from onnxpad.padding.operators import (
+    OPTIMISED,
+    Attributes,
+    AttributeValue,
+    Kind,
+    Operator,
+    PadInput,
+)
 
 _ZERO = Constant(0)
 _WEIGHT_SCALE = 4
@@ -103,25 +107,6 @@ def _taken_by(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[boo
     )
 
 
-def _pads_input(context: Context, node: Node, op: Operator, rank: int) -> Padding | None:
-    """Pads that come as an input of the operator, which leaves `rank` axes to them."""
-    name = "" if op.pads_input is None else node.input(op.pads_input)
-    if not name:
-        return None
-    numbers = constant_integers(context, name)
-    if numbers is None:
-        found = why_unknown(context, name)
-        sizes = f", {found.reason}" if found.reason else ""
-        reason = f"its pads are computed while the model runs{sizes}"
-        return Unclear(reason, found.hints, roots=found.roots, of_sizes=bool(found.reason))
-    if len(numbers) != 2 * rank:
-        return Unclear(f"its pads are {list(numbers)} for {rank} axes")
-    mode = context.attributes(node).get("auto_pad", "NOTSET")
-    if mode not in ("NOTSET", ""):
-        return Unclear(f"it has auto_pad={mode} and pads as an input, which contradict each other")
-    return Pads(numbers[:rank], numbers[rank:])
-
-
 def _plain_attributes(attributes: Mapping[str, Value]) -> Attributes:
     """Numbers, texts and lists of integers, which steps of an expansion can write again."""
     found: list[tuple[str, AttributeValue]] = []
@@ -137,34 +122,6 @@ def _bare(context: Context, node: Node, op: Operator, fill: Fill = _ZERO) -> Cha
     """The chain of a node before its windows are known."""
     source = context.type_of(node.input(0))
     return Chain(op, context.scope.opset, (), Pads((), ()), fill, source.dtype, shape=source.dims)
-
-
-_IMAGE_SHAPE, _BLOCK_SHAPE = 1, 2
-
-
-def _read_fold(context: Context, node: Node, op: Operator) -> Chain:
-    """The chain of a Col2Im (Col2Im-18): `axes` are those of the image, with the block as kernel.
-
-    Sizes of the image are None where image_shape is computed; a computed block_shape is trouble.
-    """
-    inputs, outputs = _taken_by(context, node)
-    attributes = context.attributes(node)
-    chain = replace(_bare(context, node, op), inputs=inputs, outputs=outputs)
-    blocks = constant_integers(context, node.input(_BLOCK_SHAPE))
-    if blocks is None:
-        return _troubled(chain, "its block_shape is not known")
-    rank = len(blocks)
-    sizes = constant_integers(context, node.input(_IMAGE_SHAPE)) or (None,) * rank
-    strides, dilations = (integers(attributes, n) or (1,) * rank for n in ("strides", "dilations"))
-    pads = integers(attributes, "pads") or (0,) * 2 * rank
-    if {len(sizes), len(strides), len(dilations), len(pads) / 2} != {rank}:
-        return _troubled(chain, f"its lists have lengths that do not fit {rank} image axes")
-    return replace(
-        chain,
-        axes=tuple(Axis(*facts) for facts in zip(sizes, blocks, strides, dilations, strict=True)),
-        padding=Pads(pads[:rank], pads[rank:]),
-        attributes=_plain_attributes(attributes),
-    )
 
 
 class ChainReader:
@@ -184,15 +141,12 @@ class ChainReader:
         refusals.check_node(node, op)
         if op.kind is Kind.PAD:
             return _pad_chain(context, node, op)
-        if op.kind is Kind.FOLD:
-            return _read_fold(context, node, op)
         attributes = context.attributes(node)
         kernel = integers(attributes, "kernel_shape") or _kernel_of_weight(context, node, op)
         bare = _bare(context, node, op, _fill(context, node, op, attributes))
         facts = {
-            **front_of(context, node, op, len(kernel), _first_axis(op, attributes))._asdict(),
+            **front_of(context, node, op, len(kernel))._asdict(),
             "weight": _weight_of(context, node, op),
-            "padding": _pads_input(context, node, op, len(kernel)),
         }
         inputs, outputs = _taken_by(context, node)
         key = (bare, id(op), tuple(attributes.items()), kernel, *facts.values(), inputs, outputs)
@@ -211,7 +165,8 @@ class ChainReader:
     ) -> Chain:
         op, rank = chain.op, len(kernel)
         written = _plain_attributes(attributes)
-        if why := refusals.untouchable(node, op, kernel):
+        optimised = OPTIMISED if attributes.get("channels_last") == 1 else ""
+        if why := refusals.untouchable(node, op, kernel) or optimised:
             written = written if op.kind is Kind.OTHER else ()
             return _troubled(replace(chain, attributes=written, shape=None), why)
         shapes = {"input": chain.shape, "weight": facts["weight"].shape}
@@ -219,18 +174,18 @@ class ChainReader:
         axes = _axes(kernel, attributes, chain)
         if wide := refusals.too_wide(axes):
             return _troubled(replace(chain, shape=None), *wide)
-        padding, trouble = _padding(op, attributes, rank, self._prefer)
+        padding = _padding(op, attributes, rank, self._prefer)
         if lacking := refusals.unknown_to_onnx(attributes):
-            padding = trouble = Unclear(lacking, illegal=True)
+            padding = Unclear(lacking, illegal=True)
         return replace(
             chain,
-            **{**facts, "padding": facts["padding"] or padding},
+            **facts,
+            padding=padding,
             axes=axes,
             ceil_mode=attributes.get("ceil_mode") == 1,
             output_padding=integers(attributes, "output_padding"),
             output_shape=integers(attributes, "output_shape")[-rank:],
-            read_as=self._reading(op, attributes, is_clear=trouble is None),
-            trouble=trouble,
+            read_as=self._reading(op, attributes, is_clear=not isinstance(padding, Unclear)),
             attributes=written,
         )
 
@@ -244,30 +199,22 @@ class ChainReader:
         return Preferences(settled if says_both and is_clear else None, legacy_split)
 
 
-def _first_axis(op: Operator, attributes: Mapping[str, Value]) -> int:
-    return 1 if op.channels_last or attributes.get("channels_last") == 1 else 2
-
-
 def _pad_chain(context: Context, node: Node, op: Operator) -> Chain:
     """A Pad node, with what reads it."""
     bare = _bare(context, node, op)
     step = read_pad(context, node, None if bare.shape is None else len(bare.shape))
     inputs, outputs = _taken_by(context, node)
-    read, pooled = node.inputs[0], feeds_max_pools(context, node, step)
-    more = (
-        (Mark.FEEDS_MAX_POOLS, pooled),
-        (Mark.POOLS_READ_PAD, leads_to_pool(context, node.outputs[0])),
-    )
-    marks = marks_of(context, read, op) | {mark for mark, holds in more if holds}
+    read, marks = node.inputs[0], marks_of(context, node.inputs[0], op)
+    if leads_to_pool(context, node.outputs[0]):
+        marks |= {Mark.POOLS_READ_PAD}
     return replace(
         bare,
         fill=step.fill,
         dtype=bare.dtype or context.type_of(node.input(PadInput.VALUE)).dtype,
+        padding=step.unclear if step.unclear and step.unclear.illegal else bare.padding,
         pad=step,
-        trouble=step.unclear if step.unclear and step.unclear.illegal else None,
         around=Around(
             nearest_pad(context, read, len(step.pads.begins)).pad,
-            never_negative=pooled and never_negative(context, read),
             feeds_channels_last=feeds_channels_last(context, node),
             between=between(context, node, step) if context.document.quantises else None,
             marks=marks,
@@ -281,7 +228,7 @@ def _pad_chain(context: Context, node: Node, op: Operator) -> Chain:
 def _unread(bare: Chain, why: Unclear) -> Chain:
     """An operator of which nothing is read but that it is there."""
     step = PadStep(Pads((), ()), _ZERO, unclear=why) if bare.op.kind is Kind.PAD else None
-    return replace(bare, padding=why, pad=step, trouble=why)
+    return replace(bare, padding=why, pad=step)
 
 
 def out_of_reach(context: Context, op: Operator, reason: str) -> Chain:
@@ -292,12 +239,11 @@ def out_of_reach(context: Context, op: Operator, reason: str) -> Chain:
 
 
 def _troubled(chain: Chain, reason: str, hints: tuple[str, ...] = ()) -> Chain:
-    trouble = Unclear(reason, hints)
-    return replace(chain, padding=trouble, trouble=trouble)
+    return replace(chain, padding=Unclear(reason, hints))
 
 
 def _kernel_of_weight(context: Context, node: Node, op: Operator) -> tuple[int, ...]:
-    if op.weight is None or op.channels_last:
+    if op.weight is None:
         return ()
     dims = (context.type_of(node.input(op.weight)).dims or ())[2:]
     kernel = tuple(size for size in dims if isinstance(size, int))
@@ -309,12 +255,12 @@ def _kernel_of_weight(context: Context, node: Node, op: Operator) -> tuple[int, 
 def _axes(
     kernel: tuple[int, ...], attributes: Mapping[str, Value], chain: Chain
 ) -> tuple[Axis, ...]:
-    rank, first = len(kernel), _first_axis(chain.op, attributes)
+    rank = len(kernel)
     strides = integers(attributes, "strides") or (1,) * rank
     dilations = integers(attributes, "dilations") or (1,) * rank
     sizes: tuple[Size | None, ...] = (None,) * rank
     if chain.shape is not None:
-        sizes = chain.shape[first : first + rank]
+        sizes = chain.shape[2 : 2 + rank]
     return tuple(Axis(*facts) for facts in zip(sizes, kernel, strides, dilations, strict=True))
 
 
@@ -326,22 +272,22 @@ def _auto_pad(attributes: Mapping[str, Value]) -> str:
 
 def _padding(
     op: Operator, attributes: Mapping[str, Value], rank: int, prefer: Preferences
-) -> tuple[Padding, Unclear | None]:
+) -> Padding:
     pads = integers(attributes, "pads")
     explicit = Pads(pads[:rank], pads[rank:]) if pads else Pads.zero(rank)
     written = _auto_pad(attributes)
     if not op.auto_pad or not written:
-        return explicit, None
+        return explicit
     if written not in AutoPad.__members__:
         known = "SAME_UPPER, SAME_LOWER, VALID or NOTSET"
-        wrong = Unclear(f"auto_pad is '{written}', which ONNX does not have: {known}", illegal=True)
-        return wrong, wrong
+        reason = f"auto_pad is '{written}', which ONNX does not have: {known}"
+        return Unclear(reason, illegal=True)
     mode = AutoPad(written)
     if "pads" not in attributes or prefer.ambiguous == "auto_pad":
-        return mode, None
+        return mode
     if prefer.ambiguous == "pads":
-        return explicit, None
-    return mode, Unclear(
+        return explicit
+    return Unclear(
         f"auto_pad={mode} and pads={list(pads)} contradict each other, runtimes differ in which "
         "one wins",
         ("--ambiguous auto_pad", "--ambiguous pads"),

@@ -97,13 +97,9 @@ _WAYS = {
     "clipped-pads": "concat-pads",
     "counted-padding": "uncounted-padding",
     "crop-by-slice": "plain-transpose",
-    "even-dilations": "plain-dilations",
-    "finite-value": "static-pads",
     "lp-pool": "average-by-conv",
     "odd-kernels": "plain-dilations",
     "output-padding-by-pad": "output-padding-by-kernel",
-    "pad-by-two-convs": "pad-by-conv",
-    "plain-col2im": "plain-transpose",
     "plain-value": "static-pads",
     "quantised-pad": "static-pads",
     "repeated-mirrors": "plain-pad",
@@ -114,7 +110,6 @@ _WAYS = {
     "symmetric-pads-by-kernel": "symmetric-pads",
     "symmetric-pads-by-pad": "symmetric-pads",
     "symmetric-pads-by-slice": "symmetric-pads",
-    "zero-value": "static-pads",
 }
 """Passes that are ways of another, with that."""
 _FORMER = {"auto-pads-upper": "auto-pads", "zero-pads": "concat-pads"}

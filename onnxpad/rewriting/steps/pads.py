@@ -7,7 +7,7 @@ from itertools import groupby
 from math import prod
 
 from onnxpad.geometry.size import Size, plus
-from onnxpad.padding.chain import Chain, Mark, NewPad, Pads, PadStep, Skip
+from onnxpad.padding.chain import Chain, NewPad, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import same_windows_when_padded
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.fills import Constant, Fill, Implicit, lowest
@@ -84,17 +84,6 @@ def pad_to_join(chain: Chain) -> PadStep:
     no_crop = min(step.pads.flat, default=0) >= 0
     require(no_crop, "it crops, which no Concat does", "--pass plain-pad")
     return step
-
-
-def feeds_max_pools(chain: Chain) -> bool:
-    """Whether a value that no maximum takes may stand for another one in a Pad."""
-    return Mark.FEEDS_MAX_POOLS in chain.around.marks
-
-
-def require_max_pools(chain: Chain) -> None:
-    """Leave a Pad alone whose value may matter to what reads it."""
-    reason = "something else than a max pool reads it, or a max pool with windows without data"
-    require(feeds_max_pools(chain), reason)
 
 
 def stands_behind_pad(chain: Chain) -> bool:

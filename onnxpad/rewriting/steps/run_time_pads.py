@@ -37,8 +37,6 @@ def value_while_running(chain: Chain) -> Fill:
     if chain.opset < Since.PAD_INPUTS:
         reason = f"the pads of Pad are attributes in opset {chain.opset}: they cannot be computed"
         refuse(reason, f"raise the model's opset to {Since.PAD_INPUTS} or newer")
-    if chain.op.name == "MaxpoolWithMask":
-        refuse("MaxpoolWithMask has an input that depends on its own padding")
     require(not chain.uses_indices, "its Indices are used and would count the padded cells")
     if chain.fill is not Implicit.NOTHING:
         return pad_value(chain)
