@@ -463,12 +463,11 @@ def inspected_status(record: Mapping[str, Any], *, fails: bool, knows: bool = Fa
 
 def _named(targets: Sequence[TargetName]) -> list[str]:
     """The targets' own names, each once; RequestError for one that does not exist, and for none."""
-    from onnxpad.rewriting.for_target.requests import ALL, targets_asked
-    from onnxpad.runtimes.targets import all_targets
+    from onnxpad.runtimes.targets import ALL, all_targets, find_targets
 
     if ALL in targets:
         return list(all_targets())
-    found = targets_asked(targets)
+    found = find_targets(targets)
     return [one.name for one in found.parts or (found,)]
 
 
@@ -617,7 +616,7 @@ def _told(
             if few and any(map(_falls_back, found)):
                 dims = {**tries.dims, **opening.dims}
                 kept = tries.writes([name], dims, require_device=True)
-                found = tuple(v._replace(on_device=kept) if _falls_back(v) else v for v in found)
+                found = tuple(replace(v, on_device=kept) if _falls_back(v) else v for v in found)
             told[name] = opening.told_to(found), opening
             if name in installed:
                 judge = one.judge.of(installed[name].target)

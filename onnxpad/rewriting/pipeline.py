@@ -24,7 +24,7 @@ from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Since
-from onnxpad.reports import plain, reported
+from onnxpad.reports import ReportItem, reported
 from onnxpad.rewriting.passes import Pass, find_pass
 from onnxpad.rewriting.steps.dequantised_pads import outside_group
 from onnxpad.rewriting.steps.refusals import attempted
@@ -34,7 +34,8 @@ MAX_ROUNDS = 10_000
 
 
 @reported("rule as pass", "node.label as node", "node.scope as scope", "op", "script as edits")
-class Change(NamedTuple):
+@dataclass(frozen=True, slots=True, repr=False)
+class Change(ReportItem):
     """One node that a pass rewrote: its chain before, what took its place, and the edits."""
 
     rule: str
@@ -56,11 +57,6 @@ class Change(NamedTuple):
         """'explicit-pads: Conv 'c''."""
         return f"{self.rule}: {self.op} '{self.node.label}'"
 
-    def to_json(self) -> dict[str, Any]:
-        """The change as it stands in the JSON of the report."""
-        found: dict[str, Any] = plain(self)
-        return found
-
 
 @reported(
     "rule as pass",
@@ -72,7 +68,8 @@ class Change(NamedTuple):
     "skip.reason as reason",
     "skip.hints as try",
 )
-class Refusal(NamedTuple):
+@dataclass(frozen=True, slots=True, repr=False)
+class Refusal(ReportItem):
     """One node that a pass left as it was although it might have matched, or a note about it.
 
     `tensor` is its input, of type `source`.
@@ -91,17 +88,9 @@ class Refusal(NamedTuple):
         """The sizes of the input: numbers, names and formulas, None where nothing is known."""
         return plain_sizes(self.source.dims)
 
-    def __repr__(self) -> str:
-        return f"<{self}>"
-
     def __str__(self) -> str:
         """'skip: explicit-pads, Conv 'c': why; try --dim ...'."""
         return f"skip: {self.rule}, {self.op} '{self.node.label}': {self.skip}"
-
-    def to_json(self) -> dict[str, Any]:
-        """The skip as it stands in the JSON of the report."""
-        found: dict[str, Any] = plain(self)
-        return found
 
 
 @dataclass

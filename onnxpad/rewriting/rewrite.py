@@ -308,7 +308,7 @@ def _with_divisors(skips: Sequence[Refusal], session: EditSession) -> list[Refus
     found = settling_facts(session) if hanging else None
     if found is None:
         return list(skips)
-    return [one._replace(skip=_settled(one, found)) if id(one) in hanging else one for one in skips]
+    return [replace(one, skip=_settled(one, found)) if id(one) in hanging else one for one in skips]
 
 
 def _settled(one: Refusal, found: Settling) -> Skip:

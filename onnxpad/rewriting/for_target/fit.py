@@ -110,9 +110,9 @@ class Fitted(NamedTuple):
             if one.way is None:
                 yield one
             elif (one.node, one.op) in left:
-                yield one._replace(way=left[one.node, one.op])
+                yield replace(one, way=left[one.node, one.op])
             elif one.way != (plan := plans.get(one.node, PassPlan((), Cost()))):
-                yield one._replace(way=replace(plan, whole=self.whole))
+                yield replace(one, way=replace(plan, whole=self.whole))
             else:
                 yield one
 

@@ -95,7 +95,7 @@ def _require_pad(chain: Chain, step: PadStep) -> None:
         refuse("the Pad has negative pads and crops", "--pass plain-pad")
     if any(map(any, chain.outer(step.pads))):
         also = "also " if any(chain.inner(step.pads).flat) else ""
-        hints = () if step.crossed else ("--pass spatial-pads",)
+        hints = () if step.crossed else ("--pass concat-pads",)
         refuse(f"the Pad {also}pads the batch or channel axis", *hints)
 
 

@@ -29,12 +29,11 @@ class Crop:
         return tuple(end - more for end, more in zip(self.pads.ends, self.extra, strict=True))
 
 
-def standard_crop(chain: Chain, *, by_pad: bool = False) -> Crop:
+def standard_crop(chain: Chain) -> Crop:
     """What a transposed convolution crops, with auto_pad and output_shape resolved.
 
     Cells that output_shape or a negative end pad asks for beyond the full output count as
-    output_padding, which onnxruntime wants below the stride; `by_pad` says that a Pad will add
-    those of a negative end pad, however many.
+    output_padding, which onnxruntime wants below the stride.
     """
     require(chain.op.kind is Kind.TRANSPOSED, "no transposed convolution", moot=True)
     pads = known(effective_pads(chain))
@@ -44,25 +43,16 @@ def standard_crop(chain: Chain, *, by_pad: bool = False) -> Crop:
     for index, (axis, begin, end) in enumerate(chain.sides(pads)):
         if end < 0:
             extra[index] -= end
-            if extra[index] >= axis.stride and (chain.output_shape or not by_pad):
-                _refuse_length(chain, pads, extra[index], axis.stride)
+            if extra[index] >= axis.stride:
+                cells = counted(extra[index], "cell")
+                refuse(
+                    f"the output ends {cells} beyond the full output; output_padding must stay "
+                    f"below the stride {axis.stride}"
+                )
         left = transposed_output(axis, begin, max(0, end), extra[index])
         if isinstance(left, int) and left < 1:
             refuse(f"its pads {begin},{end} leave nothing of axis {chain.first_axis + index}")
     return Crop(Pads(pads.begins, tuple(max(0, end) for end in pads.ends)), tuple(extra))
-
-
-def _refuse_length(chain: Chain, pads: Pads, extra: int, stride: int) -> None:
-    wants = f"output_shape {list(chain.output_shape)} lies"
-    hints: tuple[str, ...] = ()
-    if not chain.output_shape:
-        wants = f"with its pads {list(pads.flat)} the output ends"
-        hints = ("--pass output-padding-by-pad",)
-    refuse(
-        f"{wants} {counted(extra, 'cell')} beyond the full output; output_padding must stay below "
-        f"the stride {stride}",
-        *hints,
-    )
 
 
 def require_axes(chain: Chain) -> None:
