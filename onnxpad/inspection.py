@@ -88,7 +88,7 @@ def _forms(chain: Chain, written: AsWritten) -> frozenset[Form]:
 
 def _hints(chain: Chain, written: AsWritten) -> tuple[str, ...]:
     """What to write into a file that nobody can read as it is."""
-    if not chain.trouble or chain.trouble.too_new or chain.op.why_left_alone:
+    if not chain.trouble or chain.trouble.unread or chain.op.why_left_alone:
         return ()
     if _says_auto_pad(chain, written) and written.auto_pad not in AutoPad.__members__:
         return tuple(

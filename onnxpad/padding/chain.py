@@ -62,18 +62,17 @@ class Pads:
 class Unclear:
     """Padding that cannot be read as one value, with the reason and what to try.
 
-    `too_new` marks operators of an opset that is not known yet: nothing of them is understood,
-    `illegal` values that ONNX does not have: no runtime has to know what they mean, and
-    `out_of_reach` nodes of functions that stay, of which nothing is read.
+    `unread` marks nodes of which nothing is understood: of an opset that is not known yet, in
+    functions that stay, or as onnxruntime's optimiser writes them; `illegal` values that ONNX does
+    not have: no runtime has to know what they mean.
     `of_sizes` says that it is computed from sizes alone, `roots` are the dimensions among them: of
     a size behind padding that is not known, nothing tells which it comes from.
     """
 
     reason: str
     hints: tuple[str, ...] = ()
-    too_new: bool = False
+    unread: bool = False
     illegal: bool = False
-    out_of_reach: bool = False
     roots: tuple[str, ...] = field(default=(), compare=False)
     of_sizes: bool = field(default=False, compare=False)
 

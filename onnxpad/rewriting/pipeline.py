@@ -185,7 +185,7 @@ def _rewrite(session: EditSession, rule: Pass, site: Site) -> PassResult:
 
 def _choice(rule: Pass, chain: Chain, label: str) -> PassResult:
     """What onnxruntime runs of the pass's ways, or why none can be written."""
-    if chain.trouble and (chain.trouble.too_new or chain.trouble.out_of_reach):
+    if chain.trouble and chain.trouble.unread:
         return Skip(chain.trouble.reason)
     ways = (_checked(rule, chain, way, label) for way in rule.results(chain))
     return first_that_runs(chain, ways)

@@ -137,7 +137,7 @@ class ChainReader:
         Raises ModelError where attributes have lengths or values that cannot be meant.
         """
         if reason := refusals.too_new(context.scope.opset):
-            return _unread(_bare(context, node, op), Unclear(reason, too_new=True))
+            return _unread(_bare(context, node, op), Unclear(reason, unread=True))
         refusals.check_node(node, op)
         if op.kind is Kind.PAD:
             return _pad_chain(context, node, op)
@@ -165,8 +165,9 @@ class ChainReader:
     ) -> Chain:
         op, rank = chain.op, len(kernel)
         written = _plain_attributes(attributes)
-        optimised = OPTIMISED if attributes.get("channels_last") == 1 else ""
-        if why := refusals.untouchable(node, op, kernel) or optimised:
+        if attributes.get("channels_last") == 1:
+            return _unread(chain, Unclear(OPTIMISED, unread=True))
+        if why := refusals.untouchable(node, op, kernel):
             written = written if op.kind is Kind.OTHER else ()
             return _troubled(replace(chain, attributes=written, shape=None), why)
         shapes = {"input": chain.shape, "weight": facts["weight"].shape}
@@ -235,7 +236,7 @@ def out_of_reach(context: Context, op: Operator, reason: str) -> Chain:
     """An operator in a function that stays as it is, for this reason."""
     why = f"it stands in a local function that is not written out where it is called: {reason}"
     bare = Chain(op, context.scope.opset, (), Pads((), ()), _ZERO)
-    return _unread(bare, Unclear(why, out_of_reach=True))
+    return _unread(bare, Unclear(why, unread=True))
 
 
 def _troubled(chain: Chain, reason: str, hints: tuple[str, ...] = ()) -> Chain:
