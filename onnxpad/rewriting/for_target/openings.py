@@ -36,11 +36,7 @@ def opening(survey: Survey, judged: Sequence[NodeVerdict], trying: Try) -> Openi
     stuck = {one.node for one in without}
     hopeful = {one.node for one in without if _may_hang_on_sizes(one)}
     best = Opening(len(stuck), granted=sum(one.waits_for_knowledge for one in without))
-    known = list[DimFacts]()
-    for facts in _candidates(survey, hopeful) if hopeful else ():
-        if not facts or facts in known:
-            continue
-        known.append(facts)
+    for facts in filter(None, _candidates(survey, hopeful) if hopeful else ()):
         fitting = trying(facts)
         if fitting is None or not fitting.left.keys() <= stuck:
             continue
@@ -63,7 +59,7 @@ def _may_hang_on_sizes(verdict: NodeVerdict) -> bool:
 
 
 def _candidates(survey: Survey, nodes: Collection[Address]) -> Iterator[DimFacts]:
-    """Facts about dimensions: what the padding hangs on; batches of 1; both; numbers."""
+    """Facts about dimensions: what the padding hangs on; batches of 1 as well; numbers."""
     main = survey.contexts[0]
     chains = [site.chain for site in survey.sites_now() if site.address in nodes]
     pads = [effective_pads(chain) for chain in chains]
@@ -82,7 +78,9 @@ def _candidates(survey: Survey, nodes: Collection[Address]) -> Iterator[DimFacts
         if isinstance(size, Symbol) and size.root and size.root not in rests
         if size.divisor == 1 and not size.offset
     }
-    yield from (rests, batch, batch | rests)
+    yield rests
+    if batch:
+        yield batch | rests
     numbers: DimFacts = {}
     for axis, size in (pair for shape in shapes for pair in enumerate(shape)):
         if isinstance(size, Symbol) and size.root and (axis or size.root in batch):
