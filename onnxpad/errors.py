@@ -16,6 +16,10 @@ WORD, TEXT = 500, 2_500
 """Characters that a message repeats of one word of what it was given, and that it has at most."""
 
 
+TRY = "\n  try     "
+"""What stands between a message and each thing to try."""
+
+
 def brief(text: str) -> str:
     """The text with the begin and the end of what is too long to be read."""
     if len(text) <= WORD:

@@ -25,11 +25,7 @@ from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.as_written import as_written
-from onnxpad.model.reading.divisors import (
-    hanging_on_sizes,
-    is_computed,
-    settling_facts,
-)
+from onnxpad.model.reading.divisors import hanging_on_sizes, hints_beside, settling_facts
 from onnxpad.model.reading.survey import Site, Survey, selection
 from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import (
@@ -527,26 +523,16 @@ def _facts(chain: Chain, written: AsWritten) -> dict[str, Any]:
 
 
 def _with_divisors(records: Sequence[_Record], survey: Survey) -> tuple[_Record, ...]:
-    """The same with the weakest fact that settles computed pads beside numbers that do."""
-    lacking = {
-        site.address.id for node, chain, site in records if node.pads is None and is_computed(chain)
-    }
-    hangs = any(hanging_on_sizes(chain) for _, chain, site in records if site.address.id in lacking)
-    found = settling_facts(survey) if hangs else None
-    if found is None:
+    """The same with facts that settle computed pads beside numbers that do."""
+    hanging = {id(one) for one in records if one[0].pads is None and hanging_on_sizes(one[1])}
+    facts = settling_facts(survey) if hanging else ()
+
+    def settled(node: PaddedNode) -> PaddedNode:
+        return node._replace(hints=hints_beside(node.hints, facts))
+
+    if not facts:
         return tuple(records)
-    sites = found.survey.sites_at(lacking)
-    settled = {site.address.id for site in sites if not is_computed(site.chain)}
-    return tuple(
-        (
-            node._replace(hints=found.hints(node.hints))
-            if node.pads is None and site.address.id in settled
-            else node,
-            chain,
-            site,
-        )
-        for node, chain, site in records
-    )
+    return tuple((settled(one[0]), *one[1:]) if id(one) in hanging else one for one in records)
 
 
 class _Tries(NamedTuple):

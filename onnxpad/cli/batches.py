@@ -28,7 +28,7 @@ from onnxpad.cli.streams import (
 from onnxpad.errors import RequestError, counted
 
 if TYPE_CHECKING:
-    from onnxpad.batch.course import Request
+    from onnxpad.batch.course import Task
     from onnxpad.batch.each import Outcome
     from onnxpad.batch.inputs import Job
 
@@ -97,7 +97,7 @@ def remaining(
 
 def run(  # noqa: PLR0913 - what is done, and what is shown of it
     jobs: Sequence[Job],
-    request: Request,
+    task: Task,
     given: Mapping[str, Any],
     judge: Callable[[Outcome], Outcome] = lambda outcome: outcome,
     say_why: Callable[[Outcome], None] = lambda _outcome: None,
@@ -117,11 +117,11 @@ def run(  # noqa: PLR0913 - what is done, and what is shown of it
         raise click.UsageError("standard input can be read here alone: leave -j and --dask out")
     shown: list[Outcome] = []
     with working_in(None, min(given["jobs"], len(jobs)), given["dask"]) as executor:
-        asked, notes = asked_of_each(jobs, request, given.get("input_shapes"))
+        asked, notes = asked_of_each(jobs, task, given.get("input_shapes"))
         for note in notes:
             say_with_try(f"note: {note}")
         if not many:
-            shown.append(judge(_alone(asked[0], request.verb)))
+            shown.append(judge(_alone(asked[0], task.verb)))
             _show_whole(shown[0], jobs[0], given)
             say_why(shown[0])
             return shown[0].code

@@ -12,7 +12,6 @@ from onnxpad.cli import batches, outputs
 from onnxpad.cli.streams import FINE, STANDARD, keywords
 
 if TYPE_CHECKING:
-    from onnxpad.batch.course import Request
     from onnxpad.batch.inputs import Inputs
 
 _FLAGS = ("check", "dry_run", "strict")
@@ -87,7 +86,7 @@ def _edited(
     others: Sequence[str | None],
 ) -> int:
     """Write models in another form; the exit code."""
-    from onnxpad.batch.course import Request
+    from onnxpad.batch.course import Task
 
     jobs = inputs.jobs
     if not jobs:
@@ -103,5 +102,5 @@ def _edited(
     more = {name: given[name] for name in ("certificate", "although_unfit") if name in given}
     flags = {name: given[name] for name in _FLAGS}
     options = {name: one for name, one in keywords(verb, given).items() if name not in _FLAGS}
-    request: Request = Request(verb, options, judging, **flags, **more)
-    return batches.run(jobs, request, given, many=many)
+    task: Task = Task(verb, options, judging, **flags, **more)
+    return batches.run(jobs, task, given, many=many)

@@ -145,7 +145,7 @@ def recorded(model: object, given: Mapping[str, Any], left_out: list[str]) -> di
 
 def _pairs(given: Mapping[str, Any]) -> int:
     """Models of two folders, by their place in them; with --dask also two models."""
-    from onnxpad.batch.course import Request
+    from onnxpad.batch.course import Task
     from onnxpad.batch.inputs import Job, inputs, pairs
 
     before, after, exclude = given["before"], given["after"], given["exclude"]
@@ -160,4 +160,4 @@ def _pairs(given: Mapping[str, Any]) -> int:
         jobs = batches.remaining(pairs(before, after, exclude), exclude, noun).jobs
     options = _options(given)
     options.pop("input_shapes", None)
-    return batches.run(jobs, Request("validate", options), given, noun=noun)
+    return batches.run(jobs, Task("validate", options), given, noun=noun)

@@ -144,13 +144,13 @@ class _Conclusion:
         search, runner, bench = self.fit.search, self.fitting.runner, self.fitting.bench
         nearest = self.fit.solution
         if search is not None and not self.fit.doubts:
-            present, closest = search.present(), search.tried[search.closest]
+            present, best = search.present(), search.tried[search.best]
             was = 1.0 if present.misfit else present.residual
-            less = not closest.misfit and closest.residual < was / _PART
-            if not any(search.closest) or not (closest.missing < present.missing or less):
+            less = not best.misfit and best.residual < was / _PART
+            if not any(search.best) or not (best.missing < present.missing or less):
                 return None
-            found, known = settled(runner, search.closest), len(bench.warnings)
-            plan, title = next(plans(runner, found)), search.titles[search.closest]
+            found, known = settled(runner, search.best), len(bench.warnings)
+            plan, title = next(plans(runner, found)), search.titles[search.best]
             try:
                 nearest = Solution(found, plan, self.fitting.judged_with(plan), title)
             except RequestError:
@@ -293,7 +293,7 @@ class _Conclusion:
         first = next(iter(self.fitting.expected))
         between = self._between(left.after if left else "", left.tensor if left else first)
         if search is not None:
-            places = search.places(search.tried[search.closest])
+            places = search.places(search.tried[search.best])
             between = sorted(runner.suspects[number].node for number in places) or between
         outputs = {index: self.network.nodes[index].output[0] for index in between}
         return [index for index in between if outputs[index] not in self.fitting.expected]

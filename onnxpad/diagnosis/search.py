@@ -9,9 +9,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
+from heapq import nsmallest
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from onnxpad.diagnosis.fills import with_fills
 from onnxpad.diagnosis.guesses import Choice, guesses
@@ -57,8 +57,7 @@ class Search:
     deadline: a value of time.monotonic.
     say: is told what is being tried.
     tried, titles: every choice that was run, in order, with its score and name.
-    best, closest: the nearest by agreeing cells, and by what is left; the latter was found when
-        time.monotonic was `nearest_at`.
+    best: the nearest, which was found when time.monotonic was `nearest_at`.
     guessed: guesses of the whole network.
     out_of_time, complete: whether the time ended it, and whether all phases came to their end.
     """
@@ -70,7 +69,6 @@ class Search:
     tried: dict[Choice, Score] = field(default_factory=dict)
     titles: dict[Choice, str] = field(default_factory=dict)
     best: Choice = ()
-    closest: Choice = ()
     nearest_at: float = 0.0
     guessed: set[Choice] = field(default_factory=set)
     out_of_time: bool = False
@@ -120,9 +118,7 @@ class Search:
         score = scored(self.runner, self.references, chosen)
         self.tried[chosen], self.titles[chosen] = score, title
         if not self.best or score < self.tried[self.best]:
-            self.best = chosen
-        if not self.closest or score.by_residual < self.tried[self.closest].by_residual:
-            self.closest, self.nearest_at = chosen, time.monotonic()
+            self.best, self.nearest_at = chosen, time.monotonic()
         yield chosen
 
     def _phases(self, between: Callable[[], Sequence[Extent]]) -> Iterator[Choice]:
@@ -134,28 +130,20 @@ class Search:
             yield from self._explored(whole if extent.roots else (), extent)
 
     def _explored(self, roots: Sequence[Choice], extent: Extent) -> Iterator[Choice]:
-        """Best-first: all around what is nearest by agreeing cells, by what is left, and a root.
+        """Best-first: all around what is nearest, and a root.
 
         Ends after `patience` rounds in which nothing came nearer.
         """
-        queues: tuple[list[tuple[Any, Choice]], ...] = ([], [])
-        known, waiting, done = 0, iter(roots), set[Choice]()
-        vain, nearest = 0, (self.tried[self.best], self.tried[self.closest])
+        waiting, done, vain = iter(roots), set[Choice](), 0
         while vain < extent.patience:
-            for chosen in islice(self.tried, known, None):
-                score = self.tried[chosen]
-                heappush(queues[0], (score, chosen))
-                heappush(queues[1], (score.by_residual, chosen))
-            known = len(self.tried)
-            following = [heappop(queue)[1] for queue in queues if queue]
-            for chosen in dict.fromkeys([*following, *islice(waiting, 1)]):
+            nearest, left = self.best, [one for one in self.tried if one not in done]
+            for chosen in (*nsmallest(1, left, key=self.tried.__getitem__), *islice(waiting, 1)):
                 if chosen not in done:
                     done.add(chosen)
                     yield from self._around(chosen, extent)
-            if not following:
+            if not left:
                 return
-            now = self.tried[self.best], self.tried[self.closest]
-            vain, nearest = vain + 1 if now == nearest else 0, now
+            vain = vain + 1 if self.best == nearest else 0
 
     def _around(self, chosen: Choice, extent: Extent) -> Iterator[Choice]:
         """Every other option of one suspect, and fills."""

@@ -43,81 +43,62 @@ def items(value: object) -> list[object]:
 
 def per_axis(value: object, word: Word, rank: int, least: int) -> tuple[int, ...]:
     """One number for each axis, from one number or a list of them."""
-    if not is_list(value):
-        return (whole(value, word.name, least),) * rank
-    found = items(value)
-    if Layout.PAIRS_CHANNELS_LAST in word.layouts and len(found) == rank + 2:
-        if found[0] != 1 or found[-1] != 1:
-            raise RequestError(f"{word.name} is {_shown(value)}: batch and channels must be 1")
+    found = items(value) if is_list(value) else [value] * rank
+    has_others = Layout.PAIRS_CHANNELS_LAST in word.layouts and len(found) == rank + 2
+    if has_others and whole(found[0], word.name, 1) == whole(found[-1], word.name, 1) == 1:
         found = found[1:-1]
     if len(found) != rank:
-        raise RequestError(
-            f"{word.name} is {_shown(value)}: {counted(len(found), 'value')} for "
-            f"{counted(rank, 'axis', 'axes')}, give one for each or one number for all"
-        )
+        raise _other(value, word, rank, "one number, or one for each")
     return tuple(whole(item, word.name, least) for item in found)
+
+
+_PAIRS = {Layout.PAIRS: (0, 0), Layout.PAIRS_CHANNELS_LAST: (1, 1)}
+_PAIRS[Layout.PAIRS_CHANNELS_FIRST] = (2, 0)
+"""How many pairs stand in front of those of the axes and behind: batch and channels."""
 
 
 def pads(value: object, word: Word, rank: int) -> tuple[Pair, ...]:
     """Explicit (begin, end) of each axis, in any of the layouts that the framework takes."""
-    least = -LARGEST if word.negative else 0
+    least, rows = -LARGEST if word.negative else 0, _rows(value, word.layouts, rank)
+    if rows is None or len(rows) != rank or any(len(row) != 2 for row in rows):
+        raise _other(value, word, rank, _forms(word))
+    return tuple(
+        (whole(begin, word.name, least), whole(end, word.name, least)) for begin, end in rows
+    )
+
+
+def _rows(value: object, layouts: Sequence[Layout], rank: int) -> Sequence[Sequence[object]] | None:
+    """Begin and end of each axis; None where no layout fits, or batch or channels are padded."""
+    if not is_list(value):
+        return [(value, value)] * rank if Layout.EACH in layouts else None
     found = items(value)
-    if not is_list(value) and Layout.EACH in word.layouts:
-        return ((whole(value, word.name, least),) * 2,) * rank
-    if any(is_list(item) for item in found):
-        return _pairs(found, word, rank, least)
-    if is_list(value):
-        numbers = [whole(item, word.name, least) for item in found]
-        if Layout.EACH in word.layouts and len(numbers) == rank:
-            return tuple((number, number) for number in numbers)
-        if len(numbers) == 2 * rank and Layout.BEGINS_ENDS in word.layouts:
-            return tuple(zip(numbers[:rank], numbers[rank:], strict=True))
-        if len(numbers) == 2 * rank and Layout.INTERLEAVED in word.layouts:
-            return tuple(zip(numbers[::2], numbers[1::2], strict=True))
-    raise RequestError(
-        f"{word.name} is {_shown(value)}; for {counted(rank, 'axis', 'axes')} give {_forms(word)}"
-    )
-
-
-def _pairs(found: Sequence[object], word: Word, rank: int, least: int) -> tuple[Pair, ...]:
-    """Pairs of the axes; batch and channels, where they are listed, must not be padded."""
-    pairs: list[Pair] = []
-    for item in found:
-        numbers = items(item)
-        if len(numbers) != 2:
-            raise RequestError(f"{word.name} holds {_shown(item)}, which is not (begin, end)")
-        pairs.append((whole(numbers[0], word.name, least), whole(numbers[1], word.name, least)))
-    if Layout.PAIRS in word.layouts and len(pairs) == rank:
-        return tuple(pairs)
-    if len(pairs) == rank + 2:
-        if Layout.PAIRS_CHANNELS_LAST in word.layouts:
-            others, own = [pairs[0], pairs[-1]], pairs[1:-1]
-        elif Layout.PAIRS_CHANNELS_FIRST in word.layouts:
-            others, own = pairs[:2], pairs[2:]
-        else:
-            others, own = [], []
-        if own and others == [(0, 0), (0, 0)]:
-            return tuple(own)
-        if own:
-            raise RequestError(f"{word.name} pads batch or channels: {_shown(list(found))}")
-    raise RequestError(
-        f"{word.name} has {counted(len(pairs), 'pair')}; for {counted(rank, 'axis', 'axes')} it is "
-        f"{_forms(word)}"
-    )
+    if any(map(is_list, found)):
+        rows = [tuple(items(item)) for item in found]
+        for layout, (front, behind) in _PAIRS.items():
+            others = rows[:front] + rows[front + rank :]
+            if layout in layouts and others == [(0, 0)] * (front + behind):
+                return rows[front : front + rank]
+    elif Layout.EACH in layouts and len(found) == rank:
+        return [(one, one) for one in found]
+    elif Layout.BEGINS_ENDS in layouts and len(found) == 2 * rank:
+        return list(zip(found[:rank], found[rank:], strict=True))
+    elif Layout.INTERLEAVED in layouts and len(found) == 2 * rank:
+        return list(zip(found[::2], found[1::2], strict=True))
+    return None
 
 
 def flags(value: object, word: Word, rank: int) -> tuple[bool, ...]:
     """true or false for each axis; channels in front of them are dropped."""
     found = items(value)
-    if not all(item is True or item is False for item in found):
-        raise RequestError(f"{word.name} is {_shown(value)}, but takes true and false only")
-    if len(found) == 1:
-        found = found * rank
-    if len(found) not in {rank, rank + 1}:
-        raise RequestError(
-            f"{word.name} has {counted(len(found), 'value')} for {counted(rank, 'axis', 'axes')}"
-        )
+    found = found * rank if len(found) == 1 else found
+    if len(found) not in {rank, rank + 1} or not all(one is True or one is False for one in found):
+        raise _other(value, word, rank, _forms(word))
     return tuple(item is True for item in found[-rank:])
+
+
+def _other(value: object, word: Word, rank: int, forms: str) -> RequestError:
+    axes = counted(rank, "axis", "axes")
+    return RequestError(f"{word.name} is {_shown(value)}; for {axes} give {forms}")
 
 
 def chosen(value: object, word_name: str, choices: Mapping[object, _T]) -> _T:

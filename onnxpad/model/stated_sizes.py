@@ -160,9 +160,7 @@ def inferred_sizes(document: Document) -> dict[str, dict[str, Dims]]:
 
     A size without a number has its name where an input states that name, and '' elsewhere.
     """
-    spent = document.folded_cells
     contexts = read(document, Dimensions(), stated=False)
-    document.folded_cells = spent
     return {
         context.scope.id: {
             name: stated_names(type_.dims)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from textwrap import TextWrapper
 from typing import NamedTuple, TypeAlias
 
-from onnxpad.errors import either
+from onnxpad.errors import TRY, either
 from onnxpad.show.tables import Terminal, row_texts
 from onnxpad.show.wording import visible
 
@@ -103,6 +103,7 @@ class Document:
 
     state: 'fine', 'wrong', 'open' or '' for the colour of a page.
     rest: where the text is cut to a screen, what shows the rest of it; '' for all of it.
+    line: the report on one of many models; why it was not written, and what to try.
     """
 
     title: str
@@ -112,9 +113,16 @@ class Document:
     sections: tuple[Section, ...] = ()
     state: str = ""
     rest: str = ""
+    line: str = ""
 
     def __str__(self) -> str:
         return document_text(self)
+
+    @property
+    def commands(self) -> list[str]:
+        """What to type next about the model."""
+        commands = (line.typed for line in self.summary if isinstance(line, Command))
+        return [one for one in commands if one.startswith("onnxpad rewrite")]
 
 
 class _Block(NamedTuple):
@@ -176,9 +184,9 @@ def _as_it_stands(text: str) -> list[str]:
     return ["\n".join(map(visible, text.split("\n")))] if text else []
 
 
-def lines_text(lines: Iterable[Line]) -> str:
-    """The lines, without empty ones."""
-    return "\n".join(filter(None, map(_line_text, lines)))
+def tried_text(message: str, tries: Iterable[str]) -> str:
+    """The message, with what to try on lines of their own."""
+    return TRY.join(map(visible, filter(None, (message, *tries))))
 
 
 def _line_text(line: Line) -> str:

@@ -14,7 +14,7 @@ from onnxpad.retargeting.labels import label_of
 from onnxpad.show.document import Document, Section, Table
 from onnxpad.show.pages.cards import Changed, changes_section
 from onnxpad.show.pages.heatmaps import maps_section
-from onnxpad.show.wording import ran_text, runs_text, shape_text
+from onnxpad.show.wording import ran_text, runs_text, shape_text, visible
 from onnxpad.validation import OutputRow, Validation, Verdict
 from onnxpad.validation.changed_padding import ChangedPadding, changed_padding
 from onnxpad.validation.report import ToleranceReport
@@ -43,6 +43,7 @@ def validation_document(
     changes, undrawn = drawn
     missing = (f"the changed nodes are not drawn: {undrawn}",) if undrawn else ()
     title = "The changed nodes, before and after"
+    unproved = _undecided(found) if found.ok else ()
     return Document(
         "Validation of",
         " against ".join(names),
@@ -56,6 +57,9 @@ def validation_document(
         ),
         STATES[found.verdict],
         "" if each else "--json",
+        line=visible(
+            "; ".join((f"{', '.join(names)}: {found.verdict}: {found.reason}", *unproved))
+        ),
     )
 
 

@@ -19,7 +19,6 @@ from onnxpad.show.wording import alike
 
 if TYPE_CHECKING:
     from onnxpad.inspection import Inspection
-    from onnxpad.rewriting.rewrite import Rewriting
 
 _OVERVIEW = ("target", "operators that can pad", "known from")
 _SHOWN, _KINDS, _IN_FULL = 3, 5, 3
@@ -173,12 +172,6 @@ def additions(opening: Opening, found: Sequence[NodeVerdict], verb: str = "") ->
         f"try: {hint}"
         for hint in dict.fromkeys(h for one in stuck for h in cures(one.judgement.rows))
     )
-
-
-def tries(found: Rewriting) -> list[str]:
-    """What settles nodes that a target does not take: what to add, or what helps elsewhere."""
-    opening = found.fitting.opening if found.fitting else Opening()
-    return [line.removeprefix("try: ") for line in additions(opening, found.stuck)]
 
 
 def _of(number: int, everything: int) -> str:

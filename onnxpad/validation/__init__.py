@@ -2,7 +2,7 @@
 
 A proof and runs stand side by side. Of two models, in this order: `request` and `recorded` check
 what the caller gives, `interface` what callers of both models see. `kernel_verdict` asks the formal
-kernel (`proof_apart` in a child). `samples` draws inputs and runs both models on a `bench`;
+kernel. `samples` draws inputs and runs both models on a `bench`;
 `judging` judges the results by how far rounding moves them there, without and with onnxruntime's
 optimisations, and locates the first tensor that differs. `verdicts` has the one table: from a proof
 and runs to a verdict. `reference` compares a model with saved outputs, `on_runtime` with a target.
@@ -240,13 +240,12 @@ def _proved(
     limits = Limits(seconds=processes.SECONDS, slowdown=WAITED / processes.SECONDS)
     if timeout is not None:
         limits = Limits(seconds=timeout, slowdown=1.0)
-    work, fixed = processes.current(), dict(types)
+    fixed = dict(types)
     for name, type_ in types.items():
         shapes = {feeds[name].shape for feeds in given or () if name in feeds}
         if len(shapes) == 1:
             fixed[name] = Type(type_.dtype, shapes.pop())
-    with processes.limited(work.seconds, work.memory):  # of its own: nothing of the runs is spent
-        proof = proved(pair, fixed, limits)
+    proof = proved(pair, fixed, limits)
     sizes = {tuple(value.shape for value in feeds.values()) for feeds in given or ()}
     if len(sizes) < 2 or proof.verdict != "refuted":
         return proof

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -66,22 +66,19 @@ def certificate(
 def read(path: AnyPath) -> Certificate:
     """A certificate from its file; raises RequestError for anything else."""
     try:
-        found = json.loads(contents(path, _LARGEST))
-        given = {one.name: found[one.name] for one in fields(Certificate)}
-        files = {name: Fingerprint(**found[name]) for name in ("before", "after")}
-        claims = {name: found["proof"][name] for name in _CLAIMS}
+        record = json.loads(contents(path, _LARGEST))
+        files = {name: Fingerprint(**record[name]) for name in ("before", "after")}
+        found = Certificate(**record | files)
+        is_known = found.certificate == SCHEMA and found.proof.keys() >= set(_CLAIMS)
     except OSError as error:
         raise RequestError(f"cannot read the certificate '{path}': {error}") from error
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
         raise RequestError(
             f"'{path}' is no certificate: onnxpad rewrite --certificate writes one"
         ) from error
-    if given["certificate"] != SCHEMA:
-        raise RequestError(
-            f"'{path}' is no certificate that this onnxpad reads: its schema is "
-            f"{given['certificate']}"
-        )
-    return Certificate(**given | files | {"proof": claims})
+    if not is_known:
+        raise RequestError(f"'{path}' is of another onnxpad: rewrite --certificate writes it anew")
+    return found
 
 
 def proved_again(
@@ -95,14 +92,15 @@ def proved_again(
 ) -> Validation:
     """Prove what a certificate says once more, with random points of its own.
 
-    `proved` where all that it claims holds; else what the proof finds. Raises RequestError for
+    `proved` where the proof claims the same; else what the proof finds. Raises RequestError for
     files of other bytes than those that it is about.
     """
     record = read(path)
     for known, file in zip((record.before, record.after), (before, after), strict=True):
-        if which := _apart(known, fingerprint(file)):
+        seen = fingerprint(file)
+        if (seen.sha256, seen.data) != (known.sha256, known.data):
             raise RequestError(
-                f"the certificate '{path}' is about other bytes than '{file}'{which}\n"
+                f"the certificate '{path}' is about other bytes than '{file}', or its data files\n"
                 f"  try     onnxpad validate {Path(before).name} {Path(after).name}"
             )
     found = validate(
@@ -117,30 +115,10 @@ def proved_again(
     )
     if found.proof is None or found.verdict is not Verdict.PROVED:
         return found
-    if weaker := _weaker(record.proof, found.proof):
-        why = f"{found.reason}; '{path}' says more than that: {weaker}"
-        return replace(found, verdict=Verdict.UNVERIFIED, reason=why)
+    claims = found.proof.to_json()
+    for name in _CLAIMS:
+        if claims[name] != record.proof[name]:
+            told = f"{name.replace('_', ' ')} {json.dumps(record.proof[name])}"
+            why = f"{found.reason}; '{path}' says {told}"
+            return replace(found, verdict=Verdict.UNVERIFIED, reason=why)
     return replace(found, reason=f"'{path}' holds: {found.reason}")
-
-
-def _apart(record: Fingerprint, seen: Fingerprint) -> str:
-    """Which bytes are others than those on record; '' where none are."""
-    if seen.sha256 != record.sha256:
-        return f": SHA-256 {seen.sha256[:16]}..., not {str(record.sha256)[:16]}..."
-    names = [name for name in seen.data if seen.data[name] != record.data.get(name)]
-    if names:
-        return f" in '{names[0]}'"
-    return "" if dict(seen.data) == dict(record.data) else " in its data files"
-
-
-def _weaker(claims: Mapping[str, Any], proof: ProofReport) -> str:
-    """What a certificate claims beyond a proof; '' for nothing."""
-    own = plain({name: getattr(proof, name) for name in _CLAIMS})
-    if own["rounded"] and not claims["rounded"]:
-        return "that no constant is rounded"
-    for name in ("open_sizes", "dims"):
-        if own[name] != claims[name]:
-            return f"{name.replace('_', ' ')} {json.dumps(claims[name])}"
-    if not set(own["readings"]) <= set(claims["readings"]):
-        return "that it hangs on no reading of the ONNX text"
-    return ""

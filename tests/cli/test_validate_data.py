@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 from onnxpad.cli import run
-from tests.diagnosis.networks import AMBIGUOUS, resnet
+from tests.diagnosis.texts import END, deep
 
 Captured = pytest.CaptureFixture[str]
 FORMATS = {
@@ -27,7 +27,7 @@ FORMATS = {
 def right(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The files of `small` beside the model that gave them, right.onnx."""
     monkeypatch.chdir(small)
-    onnx.save(resnet(dict.fromkeys(AMBIGUOUS[:3], "upper")), "right.onnx")
+    onnx.save(deep(END), "right.onnx")
     return small
 
 

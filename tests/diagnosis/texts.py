@@ -33,6 +33,16 @@ def network(
     return model
 
 
+def deep(pads: str, size: int = 64) -> ModelProto:
+    """A classifier of three convolutions, 'a', 'c' and 'e', the first two with these pads."""
+    step = f"Conv <strides = [2, 2], pads = [{pads}]>"
+    body = f"""a = {step} (x, w) b = LeakyRelu (a) c = {step} (b, v) d = LeakyRelu (c)
+    e = Conv <pads = [1, 1, 1, 1]> (d, u) f = LeakyRelu (e) g = GlobalAveragePool (f)
+    h = Flatten (g) y = MatMul (h, m)"""
+    shapes: dict[str, Any] = {"w": (8, 3, 3, 3), "v": (8, 8, 3, 3), "u": (8, 8, 3, 3), "m": (8, 10)}
+    return network(body, f"float[1, 3, {size}, {size}] x", **shapes)
+
+
 def drawn(model: ModelProto, seed: int, size: int = 24) -> Array:
     """An input of a model; sizes that it leaves open are `size`."""
     dims = model.graph.input[0].type.tensor_type.shape.dim

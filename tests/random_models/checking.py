@@ -132,7 +132,7 @@ def judge(original: Original, done: Rewriting, order: Order, seen: set[bytes]) -
         return
     _check_stable(original, after, order)
     if len(order) == 1:
-        _check_forms(original, after, order[0])
+        _check_forms(original, done, after, order[0])
     if written in seen:
         return
     seen.add(written)
@@ -165,7 +165,7 @@ def _check_stable(original: Original, after: onnx.ModelProto, order: Order) -> N
         raise Broken(f"a second run of {order[-1]} changes it again")
 
 
-def _check_forms(original: Original, after: onnx.ModelProto, name: str) -> None:
+def _check_forms(original: Original, done: Rewriting, after: onnx.ModelProto, name: str) -> None:
     """A pass takes its forms away, but where it says why not, and adds those alone that it tells.
 
     New Pads in front of pools bring an auto_pad of VALID with them; Pads themselves are no matter
@@ -189,7 +189,7 @@ def _check_forms(original: Original, after: onnx.ModelProto, name: str) -> None:
         raise Broken(f"{sorted(added)} are added")
     rewritable = (one for one in chains[1] if not _is_refused(rule, one))
     still = frozenset[Form]().union(*map(forms_of, rewritable)) & rule.removes
-    if still - {Form.AUTO_PAD}:
+    if still - {Form.AUTO_PAD} and not done.skips:
         raise Broken(f"{sorted(still)} are still there, and no skip says why")
 
 

@@ -5,7 +5,7 @@ A session is a file `*.txt` of steps in one empty folder:
     @ FILE                  and indented lines: a text file, or a model in ONNX text (*.onnx)
     $ onnxpad ARGUMENTS     a command; `< FILE` feeds it, `| a.b, c` prints fields of its JSON alone
     $ cp A B                files are copied, `ln A B` links, `rm` removes one, `cat` prints it,
-                            `ls` lists the folder
+                            `ls` lists the folder, `html` prints what a page says
     > LINE                  standard output
     ! LINE                  standard error
     = CODE                  the exit code, where it is not 0
@@ -30,6 +30,7 @@ import onnx.parser
 import pytest
 
 from onnxpad.cli import run
+from tests.show.pages.documents import Document as Page
 
 HERE = Path(__file__).parent
 SESSIONS = sorted(HERE.glob("*.txt"))
@@ -48,6 +49,8 @@ _SECONDS = re.compile(r"\b\d+(\.\d+)? s\b")
 _VERSIONS = re.compile(r"\b(onnxruntime|onnx|onnxpad) \d+(\.\d+)+")
 _TINY = re.compile(r"\b\d\.\d+e-\d+\b|\b[0-9a-f]{16}(?=\.\.\.)")
 """Rounding and hashes, which follow from versions."""
+_DRAWN = re.compile(r"\] is \S+ in the first model and \S+")
+"""Values at points that a proof draws."""
 _COPIES = Path(__file__).parents[2] / "models"
 
 
@@ -129,7 +132,7 @@ def _selected(record: object, fields: str) -> str:
 
 
 def _normal(text: str, folder: Path) -> str:
-    text = text.replace(str(folder), "FOLDER")
+    text = _DRAWN.sub("] is A in the first model and B", text.replace(str(folder), "FOLDER"))
     return _TINY.sub("N", _SECONDS.sub("N s", _VERSIONS.sub(r"\1 VERSION", text)))
 
 
@@ -139,6 +142,12 @@ def _shell(verb: str, *names: str) -> list[str]:
         return sorted(path.as_posix() for path in found)
     if verb == "cat":
         return Path(names[0]).read_text(encoding="utf-8").splitlines()
+    if verb == "html":
+        text = Path(names[0]).read_text(encoding="utf-8").partition("<body>")[2]
+        text = re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL)
+        page = Page(re.sub("</t[dh]>", r" \g<0>", text)).said
+        lines = map(str.strip, page.partition("Written by")[0].splitlines())
+        return [_normal(line, Path.cwd()) for line in lines if line]
     if verb == "rm":
         Path(names[0]).unlink()
         return []

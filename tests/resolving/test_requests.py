@@ -14,6 +14,7 @@ import pytest
 from onnxpad import OnnxpadError, RequestError, Resolution, resolve
 from onnxpad.frameworks.choices import Role, Special
 from onnxpad.frameworks.conventions import all_conventions
+from tests.conftest import Recorded
 
 REFUSALS = Path(__file__).parent / "cases" / "refusals.txt"
 CONV: dict[str, Any] = {"input_shape": (1, 3, 8, 8), "weight_shape": (4, 3, 3, 3)}
@@ -30,51 +31,8 @@ def refusal(call: str) -> str:
     return str(caught.value).replace("\n", "\\n")
 
 
-def test_what_is_refused(request: pytest.FixtureRequest) -> None:
-    lines = REFUSALS.read_text().splitlines()
-    calls = (line.partition(" : ")[0] for line in lines)
-    refusals = [f"{call} : {refusal(call)}" for call in calls]
-    if request.config.getoption("--record"):
-        REFUSALS.write_text("\n".join(refusals) + "\n")
-    assert refusals == lines or request.config.getoption("--record")
-
-
-@pytest.mark.parametrize(("framework", "op"), [(None, "conv"), ("tensorflow", 7)])
-def test_a_name_that_is_no_text_is_refused(framework: Any, op: Any) -> None:
-    with pytest.raises(RequestError, match="is called"):
-        resolve(framework, op, **CONV)
-
-
-@pytest.mark.parametrize("size", [(9, 8), (8, 6), (4, 4)])
-def test_an_output_size_must_have_led_to_the_input(size: tuple[int, int]) -> None:
-    words: dict[str, Any] = {
-        "input_shape": (1, 2, 4, 4),
-        "weight_shape": (2, 2, 3, 3),
-        "strides": 2,
-    }
-    with pytest.raises(RequestError, match="does not fit"):
-        resolve("tensorflow", "conv_transpose", **words, output_shape=size)
-
-
-@pytest.mark.parametrize(
-    ("framework", "op"),
-    [
-        ("TensorFlow", "Conv2D"),
-        ("tf", "conv2d"),
-        ("torch", "convolution"),
-        ("PyTorch", "Conv2d"),
-        ("OpenCV_Caffe importer", "MaxPool"),
-        ("THNN", "AveragePooling2D"),
-        ("CoreML", "deconvolution"),
-        ("pytorch", "ConvTranspose2d"),
-        ("keras", "MaxPooling2D"),
-        ("keras", "DepthwiseConv2D"),
-    ],
-)
-def test_names_are_read_kindly(framework: str, op: str) -> None:
-    with pytest.raises(RequestError) as caught:
-        resolve(framework, op, input_shape=(1, 1, 8, 8), nonsense=1)
-    assert "no attribute is called 'nonsense'" in str(caught.value)
+def test_what_is_refused(recorded: Recorded) -> None:
+    recorded(REFUSALS, " : ", refusal)
 
 
 def test_lists_tuples_arrays_and_none_are_values() -> None:

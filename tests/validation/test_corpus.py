@@ -6,7 +6,6 @@ import pytest
 
 from onnxpad.validation import Verdict
 from tests.validation.runs import validate
-from tests.validation.test_optimised import FAULT
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 pytestmark = pytest.mark.skipif(not CORPUS.is_dir(), reason="no corpus of exported models")
@@ -19,11 +18,6 @@ MODELS = [
     "t_resnet18_half_ts",
     "t_script_if_loop_ts",
     "t_inception_ts_op11_functions",
-]
-SAME = [
-    ("k_avgnet_tflite", "k_avgnet_tflite_autopad"),
-    ("t_ssd_mobilenet_ts_op11", "t_ssd_mobilenet_ts_op11_attr_functions"),
-    ("pd_mobilenet_dyn_op16", "pd_mobilenet_dyn_op16_to_op21"),
 ]
 
 
@@ -41,18 +35,6 @@ def test_models_agree_with_their_framework(name: str) -> None:
     )
     assert report.ok, report.reason
     assert not [one for one in report.warnings if "left out" not in one]
-
-
-@pytest.mark.parametrize(("before", "after"), SAME)
-def test_two_writings_of_one_model_are_identical(before: str, after: str) -> None:
-    assert validate(path(before), path(after), device="cpu", samples=2).verdict == "identical"
-
-
-@FAULT
-def test_that_the_optimiser_damages_a_model_is_a_warning() -> None:
-    model = path("t_yolotiny_zeropad_maxpool_ts")
-    report = validate(model, model, device="cpu", samples=2)
-    assert any("default optimiser" in warning for warning in report.warnings)
 
 
 def pairs() -> list[Path]:

@@ -44,14 +44,6 @@ def written(path: Path, model: ModelProto) -> Path:
     return path
 
 
-def test_a_link_to_a_model_is_the_model(tmp_path: Path) -> None:
-    (tmp_path / "blobs").mkdir()
-    link = tmp_path / "m.onnx"
-    link.symlink_to(written(tmp_path / "blobs" / "0", model()))
-    found = validate(link, written(tmp_path / "n.onnx", model(pads=True)), device="cpu")
-    assert found.verdict is Verdict.PROVED
-
-
 def test_a_difference_in_the_last_bytes_of_a_weight_is_seen(tmp_path: Path) -> None:
     other = model(pads=True)
     tensor = other.graph.initializer[2]

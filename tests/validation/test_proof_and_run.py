@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import onnx
@@ -13,17 +12,10 @@ import pytest
 import onnxpad
 from onnxpad import sessions
 from onnxpad.errors import RequestError, RuntimeUnavailable
-from onnxpad.proof import Counterexample, OutputCell
-from onnxpad.validation import RunReport, Validation, Verdict
-from onnxpad.validation.verdicts import joined, weighed
+from onnxpad.validation import Validation, Verdict
 from tests.proof.small_models import text
 from tests.validation.test_optimised import FAULT, old_damage
 from tests.validation.test_proof_only import SAME, conv
-
-Proof = Literal["proved", "undecided", "refuted"]
-PROOFS: tuple[Proof, ...] = ("proved", "undecided", "refuted")
-OK = (Verdict.IDENTICAL, Verdict.ROUNDING)
-RAN = (*OK, Verdict.DIFFERENT, Verdict.UNVERIFIED)
 
 
 def both(before: onnx.ModelProto, after: onnx.ModelProto, **options: Any) -> Validation:
@@ -106,59 +98,6 @@ def test_what_cannot_be_drawn_is_still_proved() -> None:
     assert "; nothing was run: random inputs of these sizes have " in found.reason
     with pytest.raises(RequestError, match="random inputs of these sizes"):
         both(conv(SAME), conv("pads = [1, 1]"), dims=dims, run_only=True)
-
-
-def of_run(verdict: Verdict) -> Validation:
-    report = both_agree()
-    run = RunReport(verdict, "what runs say", "onnxruntime")
-    return replace(report, verdict=verdict, reason="what runs say", run=run, proof=None)
-
-
-def both_agree() -> Validation:
-    providers: dict[str, tuple[str, ...]] = {
-        "before": ("SomeProvider",),
-        "after": ("SomeProvider",),
-    }
-    return Validation(Verdict.IDENTICAL, "", "onnxruntime", providers, "cpu", 0)
-
-
-PROOF = onnxpad.validate(conv(SAME), conv("pads = [1, 1]"), proof_only=True).proof
-
-
-def of_proof(verdict: Proof) -> Any:
-    assert PROOF is not None
-    cell = OutputCell("y", (0,), 1.0, 2.0)
-    shown = Counterexample("y differs", {}, {}, cell) if verdict == "refuted" else None
-    return replace(PROOF, verdict=verdict, reason="what the proof says", counterexample=shown)
-
-
-@pytest.mark.parametrize("ran", RAN)
-def test_one_verdict_from_both(ran: Verdict) -> None:
-    run = of_run(ran)
-    proved, undecided, refuted = (joined(of_proof(one), run) for one in PROOFS)
-    assert proved.verdict is (ran if ran is Verdict.DIFFERENT else Verdict.PROVED)
-    assert undecided.verdict is ran
-    assert refuted.verdict is Verdict.DIFFERENT
-    for found in (proved, undecided, refuted):
-        assert "what runs say" in found.reason
-        assert found.run == run.run
-    if ran is Verdict.DIFFERENT:
-        assert "SomeProvider computes them differently" in proved.reason
-    if ran is Verdict.UNVERIFIED:
-        assert "not proved and not refuted: what the proof says" in undecided.reason
-
-
-@pytest.mark.parametrize("shown", RAN)
-def test_rounding_alone_refutes_nothing(shown: Verdict) -> None:
-    proof, warning = weighed(of_proof("refuted"), shown)
-    assert proof.verdict == ("undecided" if shown is Verdict.ROUNDING else "refuted")
-    assert bool(warning) is (shown is Verdict.ROUNDING)
-
-
-def test_rounding_explains_no_other_shape() -> None:
-    refuted = of_proof("refuted")
-    shape = replace(refuted, counterexample=replace(refuted.counterexample, cell=None))
-    assert weighed(shape, Verdict.ROUNDING)[0].verdict == "refuted"
 
 
 @pytest.mark.parametrize(

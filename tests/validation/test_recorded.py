@@ -16,18 +16,12 @@ ONE = two_convs(pads=[1, 1, 1, 1])
 X = np.random.default_rng(0).standard_normal((1, 3, 9, 8)).astype(np.float32)
 
 
-def one_array(path: Path) -> None:
-    with path.open("wb") as file:
-        np.save(file, X)
-
-
 def test_the_command_raises_no_other_error(tmp_path: Path) -> None:
     path = tmp_path / "x.npy"
-    one_array(path)
+    np.save(path, X)
+    path.write_bytes(path.read_bytes()[:90])
     (tmp_path / "m.onnx").write_bytes(ONE.SerializeToString())
     words = ["validate", *[str(tmp_path / "m.onnx")] * 2, "--inputs", str(path)]
-    assert CliRunner().invoke(commands, words, standalone_mode=False).exception is None
-    path.write_bytes(path.read_bytes()[:90])
     result = CliRunner().invoke(commands, words)
     assert isinstance(result.exception, RequestError)
 
@@ -45,9 +39,7 @@ def test_values_that_the_model_cannot_take(value: Any, said: str) -> None:
         validate(ONE, ONE, inputs={"x": value}, device="cpu")
 
 
-def test_complex_references_and_nameless_inputs() -> None:
-    with pytest.raises(RequestError, match="complex"):
-        validate(ONE, inputs={"x": X}, outputs={"y": X.astype(complex)}, device="cpu")
+def test_nameless_inputs() -> None:
     with pytest.raises(RequestError, match="as a dict; got ndarray"):
         validate(ONE, ONE, inputs=X, device="cpu")  # type: ignore[arg-type]
 

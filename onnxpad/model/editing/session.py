@@ -72,8 +72,7 @@ class EditSession(Survey):
         """
         other: EditSession = copy(self)
         other._owned = False
-        other._given = {"": dict(self._given[""])}
-        other._kept, other._changed = {}, []
+        other._given = {"": dict(self._types)}
         other.script = []
         return other
 
@@ -82,12 +81,13 @@ class EditSession(Survey):
         self.own()
         site = {**self._sites, **(self._compounds or {})}[site.address.id]
         self._stale = True
-        self._changed.append((site, tuple(site.node.outputs)))
-        edits = emit(site, after, self._names)
-        self._applier.apply(edits)
+        # What takes the place of the node writes the same types.
+        given = self._given.setdefault(site.address.scope, {})
+        given |= {name: site.context.type_of(name) for name in site.node.outputs if name}
+        edits = self._applier.apply(emit(site, after, self._names))
         for edit in edits:
             if isinstance(edit, ForgetType):
-                self._forget(edit.maker.scope, edit.tensor)
+                self._given.get(edit.maker.scope, {}).pop(edit.tensor, None)
         self.script += edits
         return edits
 
@@ -96,8 +96,7 @@ class EditSession(Survey):
         if edits:
             self.own()
             self._stale = True
-            self._applier.apply(edits)
-            self.script += edits
+            self.script += self._applier.apply(edits)
 
     @property
     def is_edited(self) -> bool:

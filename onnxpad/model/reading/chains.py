@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
@@ -14,7 +13,7 @@ from onnxpad.model.graph.context import Context, has_value, is_stored
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading import refusals
 from onnxpad.model.reading.pads import feeds_channels_last, read_pad
-from onnxpad.model.reading.pads_in_front import front_of, leads_to_pool, marks_of, nearest_pad
+from onnxpad.model.reading.pads_in_front import front_of, marks_of, nearest_pad, pools_read
 from onnxpad.model.reading.quantised import between, zero_fill
 from onnxpad.padding.chain import (
     NO_WEIGHT,
@@ -118,10 +117,10 @@ def _plain_attributes(attributes: Mapping[str, Value]) -> Attributes:
     return tuple(found)
 
 
-def _bare(context: Context, node: Node, op: Operator, fill: Fill = _ZERO) -> Chain:
+def _bare(context: Context, node: Node, op: Operator) -> Chain:
     """The chain of a node before its windows are known."""
     source = context.type_of(node.input(0))
-    return Chain(op, context.scope.opset, (), Pads((), ()), fill, source.dtype, shape=source.dims)
+    return Chain(op, context.scope.opset, (), Pads((), ()), _ZERO, source.dtype, shape=source.dims)
 
 
 class ChainReader:
@@ -129,100 +128,82 @@ class ChainReader:
 
     def __init__(self, prefer: Preferences) -> None:
         self._prefer = prefer
-        self._known: dict[tuple[object, ...], Chain] = {}
+        self._shared: dict[Chain, Chain] = {}
 
     def read(self, context: Context, node: Node, op: Operator) -> Chain:
         """The chain of a padded node, seen from `context`.
 
         Raises ModelError where attributes have lengths or values that cannot be meant.
         """
-        if reason := refusals.too_new(context.scope.opset):
-            return _unread(_bare(context, node, op), Unclear(reason, unread=True))
-        refusals.check_node(node, op)
-        if op.kind is Kind.PAD:
-            return _pad_chain(context, node, op)
         attributes = context.attributes(node)
-        kernel = integers(attributes, "kernel_shape") or _kernel_of_weight(context, node, op)
-        bare = _bare(context, node, op, _fill(context, node, op, attributes))
-        facts = {
-            **front_of(context, node, op, len(kernel))._asdict(),
-            "weight": _weight_of(context, node, op),
-        }
+        bare = _bare(context, node, op)
+        if reason := refusals.too_new(context.scope.opset):
+            return _unread(bare, Unclear(reason, unread=True))
+        refusals.check_node(node, op)
         inputs, outputs = _taken_by(context, node)
-        key = (bare, id(op), tuple(attributes.items()), kernel, *facts.values(), inputs, outputs)
-        if key not in self._known:
-            facts |= {"inputs": inputs, "outputs": outputs}
-            self._known[key] = self._chain(node, bare, attributes, kernel, facts)
-        return self._known[key]
-
-    def _chain(
-        self,
-        node: Node,
-        chain: Chain,
-        attributes: Mapping[str, Value],
-        kernel: tuple[int, ...],
-        facts: Mapping[str, Any],
-    ) -> Chain:
-        op, rank = chain.op, len(kernel)
-        written = _plain_attributes(attributes)
+        bare = replace(
+            bare, attributes=_plain_attributes(attributes), inputs=inputs, outputs=outputs
+        )
+        if op.kind is Kind.PAD:
+            return _pad_chain(context, node, bare)
         if attributes.get("channels_last") == 1:
-            return _unread(chain, Unclear(OPTIMISED, unread=True))
+            return _unread(bare, Unclear(OPTIMISED, unread=True))
+        chain = self._windows(context, node, bare)
+        return self._shared.setdefault(chain, chain)
+
+    def _windows(self, context: Context, node: Node, bare: Chain) -> Chain:
+        op, attributes = bare.op, context.attributes(node)
+        kernel = integers(attributes, "kernel_shape") or _kernel_of_weight(context, node, op)
+        rank = len(kernel)
+        front = front_of(context, node, op, rank)
+        chain = replace(bare, fill=_fill(context, node, op, attributes))
         if why := refusals.untouchable(node, op, kernel):
-            written = written if op.kind is Kind.OTHER else ()
-            return _troubled(replace(chain, attributes=written, shape=None), why)
-        shapes = {"input": chain.shape, "weight": facts["weight"].shape}
-        refusals.check_lengths(node, attributes, rank, shapes)
+            return _troubled(chain, why)
+        weight = _weight_of(context, node, op)
+        refusals.check_lengths(
+            node, attributes, rank, {"input": chain.shape, "weight": weight.shape}
+        )
         axes = _axes(kernel, attributes, chain)
         if wide := refusals.too_wide(axes):
-            return _troubled(replace(chain, shape=None), *wide)
+            return _troubled(chain, *wide)
         padding = _padding(op, attributes, rank, self._prefer)
         if lacking := refusals.unknown_to_onnx(attributes):
             padding = Unclear(lacking, illegal=True)
+        is_clear = not isinstance(padding, Unclear)
+        says_both = _auto_pad(attributes) and "pads" in attributes and is_clear
+        settled = self._prefer.ambiguous if op.auto_pad else "pads"
+        legacy_split = self._prefer.legacy_split and op.kind is Kind.TRANSPOSED
         return replace(
             chain,
-            **facts,
+            **front._asdict(),
+            weight=weight,
             padding=padding,
             axes=axes,
             ceil_mode=attributes.get("ceil_mode") == 1,
             output_padding=integers(attributes, "output_padding"),
             output_shape=integers(attributes, "output_shape")[-rank:],
-            read_as=self._reading(op, attributes, is_clear=not isinstance(padding, Unclear)),
-            attributes=written,
+            read_as=Preferences(settled if says_both else None, legacy_split),
         )
 
-    def _reading(
-        self, op: Operator, attributes: Mapping[str, Value], *, is_clear: bool
-    ) -> Preferences:
-        """What of the preferences a node with these attributes is read by."""
-        says_both = _auto_pad(attributes) and "pads" in attributes
-        settled = self._prefer.ambiguous if op.auto_pad else "pads"
-        legacy_split = self._prefer.legacy_split and op.kind is Kind.TRANSPOSED
-        return Preferences(settled if says_both and is_clear else None, legacy_split)
 
-
-def _pad_chain(context: Context, node: Node, op: Operator) -> Chain:
+def _pad_chain(context: Context, node: Node, bare: Chain) -> Chain:
     """A Pad node, with what reads it."""
-    bare = _bare(context, node, op)
     step = read_pad(context, node, None if bare.shape is None else len(bare.shape))
-    inputs, outputs = _taken_by(context, node)
-    read, marks = node.inputs[0], marks_of(context, node.inputs[0], op)
-    if leads_to_pool(context, node.outputs[0]):
+    read, marks = node.inputs[0], marks_of(context, node.inputs[0], bare.op)
+    if pools_read(context, node.outputs[0]):
         marks |= {Mark.POOLS_READ_PAD}
     return replace(
         bare,
         fill=step.fill,
         dtype=bare.dtype or context.type_of(node.input(PadInput.VALUE)).dtype,
-        padding=step.unclear if step.unclear and step.unclear.illegal else bare.padding,
         pad=step,
+        padding=step.unclear if step.unclear and step.unclear.illegal else bare.padding,
         around=Around(
             nearest_pad(context, read, len(step.pads.begins)).pad,
             feeds_channels_last=feeds_channels_last(context, node),
             between=between(context, node, step) if context.document.quantises else None,
             marks=marks,
         ),
-        attributes=_plain_attributes(context.attributes(node)),
-        inputs=inputs,
-        outputs=outputs,
     )
 
 
@@ -240,7 +221,10 @@ def out_of_reach(context: Context, op: Operator, reason: str) -> Chain:
 
 
 def _troubled(chain: Chain, reason: str, hints: tuple[str, ...] = ()) -> Chain:
-    return replace(chain, padding=Unclear(reason, hints))
+    """A chain of which no more is known than that it is there."""
+    written = chain.attributes if chain.op.kind is Kind.OTHER else ()
+    bare = replace(chain, attributes=written, inputs=(), outputs=(), shape=None)
+    return replace(bare, padding=Unclear(reason, hints))
 
 
 def _kernel_of_weight(context: Context, node: Node, op: Operator) -> tuple[int, ...]:

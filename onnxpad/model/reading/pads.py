@@ -13,7 +13,7 @@ from onnxpad.model.graph.attributes import Value, integers
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import LARGEST, constant_integers
 from onnxpad.model.graph.nodes import Node
-from onnxpad.model.shapes.unknown_sizes import why_unknown
+from onnxpad.model.shapes.unknown_sizes import computed
 from onnxpad.padding.chain import Pads, PadStep, Unclear
 from onnxpad.padding.fills import Constant, Fill, TensorValue
 from onnxpad.padding.operators import (
@@ -160,12 +160,8 @@ def _why_not_constant(context: Context, name: str) -> Unclear:
         return Unclear(f"the Pad's pads '{name}' {replaceable}")
     if producer is None:
         return Unclear(f"the Pad's pads '{name}' are not constant")
-    if name not in context.hanging:
-        context.hanging[name] = why_unknown(context, name)
-    found = context.hanging[name]
-    sizes = f"; they are {found.reason}" if found.reason else ""
-    reason = f"the Pad's pads are computed while the model runs (by {producer.op_type}){sizes}"
-    return Unclear(reason, found.hints, roots=found.roots, of_sizes=bool(found.reason))
+    reason = f"the Pad's pads are computed while the model runs (by {producer.op_type})"
+    return computed(context, name, reason)
 
 
 def _unclear(rank: int | None, reason: str, mode: str = "constant") -> PadStep:

@@ -52,6 +52,7 @@ def read(
     given: types by scope and tensor that hold besides those of the file.
     stated: whether the file is believed what it says of results.
     """
+    document.folded_cells = 0
     reader = _Reader(document, dimensions, ChainReader(prefer), given or {}, folder, stated)
     reader.main()
     return reader.contexts
@@ -134,6 +135,7 @@ class _Reader:
                     types[name] = joined(context, node, known, found or UNKNOWN)
                 elif found is not None:
                     types[name] = found
+            context.follow(node)
 
     def _is_left_open(self, context: Context, node: Node, results: Sequence[Type]) -> bool:
         """Whether onnx is asked about a node of which too little is known here."""

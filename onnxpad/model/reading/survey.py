@@ -16,12 +16,11 @@ from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.document import open_document
 from onnxpad.model.graph.nodes import Address, Node, NodeId
 from onnxpad.model.graph.scopes import Document, address_of
-from onnxpad.model.graph.types import UNKNOWN, Type
+from onnxpad.model.graph.types import Type
 from onnxpad.model.reading.compounds import compounds
 from onnxpad.model.reading.reader import read
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.recorded_facts import joined_facts, recorded_facts
-from onnxpad.model.shapes.result_types import merge
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
 from onnxpad.padding.operators import OPERATORS
 
@@ -80,7 +79,7 @@ class Survey:
         keeps_functions: str = "",
     ) -> None:
         self._why_not = keeps_functions
-        self._given = {"": dict(types or {})}
+        self._types = types or {}
         self._folder = folder
         self._prefer = prefer
         self.recorded = recorded_facts(model)
@@ -123,8 +122,7 @@ class Survey:
         """Read the model again with more known of its dimensions; a copy may, and reads only."""
         self._facts = joined_facts(self.recorded, {**self._facts, **facts})
         self._dimensions = Dimensions(self._facts)
-        self._given = {"": dict(self._given[""])}
-        self._forget_all()
+        self._given = {"": dict(self._types)}
         self._read()
 
     def sites_now(self) -> tuple[Site, ...]:
@@ -161,7 +159,7 @@ class Survey:
     def _open(self, model: ModelProto) -> None:
         read = open_document(model, self._why_not)
         self._document: Document = replace(read, prefer=self._prefer)
-        self._forget_all()
+        self._given = {"": dict(self._types)}
         self._read()
 
     def _move_to(self, model: ModelProto) -> None:
@@ -174,10 +172,6 @@ class Survey:
         if has_compounds:
             self.compounds()
 
-    def _forget_all(self) -> None:
-        self._kept: dict[str, dict[str, Type]] = {}
-        self._changed: list[tuple[Site, Sequence[str]]] = []
-
     @without_collections()
     def _read(self) -> None:
         self._stale = False
@@ -186,34 +180,12 @@ class Survey:
             self._dimensions,
             folder=self._folder,
             prefer=self._prefer,
-            given=self._known_types(),
+            given=self._given,
         )
         chains = ((context, context.chains) for context in self._contexts)
         self._sites = {site.address.id: site for site in _group(chains)}
         self._compounds = None
         self._order = {node_id: number for number, node_id in enumerate(self._sites)}
-
-    def _types_kept(self) -> dict[str, dict[str, Type]]:
-        """The types of what changed nodes wrote: what took their place writes the same."""
-        for site, outputs in self._changed:
-            kept = self._kept.setdefault(site.address.scope, {})
-            kept |= {name: site.context.type_of(name) for name in outputs if name}
-        self._changed = []
-        return self._kept
-
-    def _forget(self, scope: str, tensor: str) -> None:
-        """Drop what was found about a tensor of the scope with this id."""
-        if not scope:
-            self._given[""].pop(tensor, None)
-        self._types_kept().get(scope, {}).pop(tensor, None)
-
-    def _known_types(self) -> dict[str, dict[str, Type]]:
-        """What was given for the main graph, and what nodes wrote before they were changed."""
-        found = {"": dict(self._given[""])}
-        for address, types in self._types_kept().items():
-            known = found.setdefault(address, {})
-            known |= {name: merge(known.get(name, UNKNOWN), kept) for name, kept in types.items()}
-        return found
 
 
 def _group(found: Iterable[tuple[Context, Mapping[int, Chain]]]) -> Iterator[Site]:

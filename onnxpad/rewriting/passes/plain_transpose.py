@@ -1,10 +1,10 @@
 """Write auto_pad and output_shape of a transposed convolution as explicit pads.
 
-What: SAME, VALID and output_shape become the pads that they stand for; cells that output_shape
-or a negative end pad asks for beyond the full output become output_padding. slice-transpose writes
-the crop as a Slice behind the full output: many runtimes refuse or miscompute asymmetric pads here,
-onnxruntime's CUDA provider among them. plain-col2im does that for Col2Im, whose image_shape grows
-by the pads; crop-by-slice cuts in front of a convolution for its negative pads.
+What: SAME, VALID and output_shape become the pads that they stand for; cells that output_shape or a
+negative end pad asks for beyond the full output become output_padding. slice-transpose writes the
+crop as a Slice behind the full output: many runtimes refuse or miscompute asymmetric pads here,
+onnxruntime's CUDA provider among them. crop-by-slice cuts in front of a convolution for its
+negative pads.
 
 Exact: as onnxruntime and shape inference read the ONNX text of opset 11 and newer: SAME_UPPER
 crops the smaller half at the begin, everything else the larger; a total below 0 crops nothing.
@@ -12,8 +12,7 @@ The text of opsets 1 to 10 has the halves the other way round: --legacy-split re
 Slice counts from both ends, and gives the same bits for every size.
 
 Refuses: output_shape on an input of unknown size, and sizes that neither pads nor output_padding
-below the stride can give; negative begin pads; pads that leave nothing; block_shape of Col2Im that
-is computed.
+below the stride can give; negative begin pads; pads that leave nothing.
 
 Cost: none, or a Slice and the cells that it drops.
 
@@ -41,7 +40,8 @@ from onnxpad.rewriting.steps.transposed import (
     with_crop,
 )
 
-REMOVES = {Form.AUTO_PAD, Form.OUTPUT_SHAPE, Form.NEGATIVE}
+REMOVES = {Form.AUTO_PAD, Form.OUTPUT_SHAPE}
+MAY_REMOVE = {Form.NEGATIVE}
 ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.OUTPUT_PADDING}
 
 
