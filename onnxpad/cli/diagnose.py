@@ -38,9 +38,6 @@ def diagnose(given: dict[str, Any]) -> int:
         raise click.UsageError(
             "the reference is missing: give --data PATH, or --inputs FILE and --outputs FILE"
         )
-    files = [given["model"], *given["data"], given["inputs"], given["outputs"]]
-    outputs.check_place("--plan", given["plan"], files, may_print=True)
-    outputs.check_page(given["html"], [*files, given["plan"]])
     diagnosis = _diagnosed(given)
     _report(diagnosis, given)
     return FINE if diagnosis.explained else FINDINGS

@@ -130,7 +130,7 @@ class Gate:
             return
         alike: dict[tuple[str, str], dict[str, None]] = {}
         for one in failing:
-            key = one["code"], _reason(one, outcome.record)
+            key = one["code"], one["reason"]
             alike.setdefault(key, {})[f"'{one['node']}'"] = None
         for (code, reason), nodes in alike.items():
             named = few(list(nodes), len(nodes) if each else _FEW)
@@ -198,16 +198,3 @@ def _baseline(models: Sequence[str], given: Mapping[str, Any]) -> set[str]:
             f"the baseline '{path}' is none of onnxpad's: write it anew with --write-baseline"
         )
     return lines
-
-
-def _reason(finding: Mapping[str, Any], record: Mapping[str, Any]) -> str:
-    """What a report says of the node of a finding."""
-    target, of_target, _ = finding["code"].rpartition(":")
-    nodes = record["targets"].get(target, ()) if of_target else record["nodes"]
-    for node in (one for one in nodes if one["node"] == finding["node"]):
-        if of_target:
-            return str(node["reason"])
-        for trap in node["traps"]:
-            if trap["code"] == finding["code"]:
-                return str(trap["sentence"])
-    return ""

@@ -43,7 +43,6 @@ def inspect(given: dict[str, Any]) -> int:
     status = FINE
     if names:
         many = inputs.many or bool(given["dask"] or given["sarif"]) or given_by_hand("failing")
-        outputs.check_page(given["html"], names, many=many)
         task = Task("inspect", keywords("inspect", given))
         told = judge, gate.say_why
         lines = not given["sarif"]

@@ -39,7 +39,7 @@ _DOCUMENTS: dict[type, Callable[[Any, str, bool], Document]] = {
     Diagnosis: lambda one, model, _: diagnosis_document(
         one, model, Around(follow=_RETARGET.format(model))
     ),
-    Guarding: lambda one, _, page: guarding_document(one, draw=page),
+    Guarding: lambda one, _, page: guarding_document(one, each=page),
     Measurement: lambda one, *_: measurement_document(one),
     Resolution: lambda one, *_: resolution_document(one),
     Explanation: lambda one, *_: explanation_document(one),

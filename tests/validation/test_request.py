@@ -77,7 +77,9 @@ def test_a_model_in_memory_whose_weights_lie_elsewhere(tmp_path: Path) -> None:
     path = tmp_path / "external.onnx"
     onnx.save(ONE, path, save_as_external_data=True, size_threshold=0, location="weights.bin")
     lost, outputs = onnx.load(path, load_external_data=False), {"y": X}
-    advice = r"'weights.bin', which is not in '.*'; give the path of the model's file, or load it"
+    advice = (
+        r"'weights.bin', which is no file in '.*'; give the path of the model's file, or load it"
+    )
     for run in (
         lambda: validate(lost, path, device="cpu"),
         lambda: validate(lost, lost, device="cpu", run_only=True),

@@ -165,31 +165,21 @@ class Context:
 
         An initializer that an input of the model may replace (IR version 4 and newer) is none.
         """
-        context: Context | None = self
-        while context is not None:
-            scope = context.scope
-            if name in scope.producers:
-                return held_constant(context, scope.producers[name])
-            if name in scope.initializers:
-                overridable = scope.parent is None and name in context.document.overridable
-                return None if overridable else scope.initializers[name]
-            if name in scope.input_places:
-                return None
-            context = context.outer
-        return None
+        scope = self.scope.owner(name)
+        if scope is None or name in scope.producers:
+            return held_constant(scope, scope.producers[name]) if scope else None
+        overridable = scope.parent is None and name in self.document.overridable
+        return None if overridable else scope.initializers.get(name)
 
 
 def is_stored(context: Context, name: str) -> bool:
     """Whether a dense constant stands in the scope of `context` or in a graph around it."""
-    inside: Context | None = context
-    while inside is not None and name not in inside.scope.input_places:
-        scope = inside.scope
-        if name in scope.producers:
-            return _holds_tensor(scope.producers[name])
-        if name in scope.initializers:
-            return name not in scope.sparse
-        inside = inside.outer
-    return False
+    scope = context.scope.owner(name)
+    if scope is None or name in scope.input_places:
+        return False
+    if maker := scope.producers.get(name):
+        return _is_constant(maker) and [one.name for one in maker.proto.attribute] == ["value"]
+    return name not in scope.sparse
 
 
 def tensor_type(tensor: TensorProto) -> Type:
@@ -197,23 +187,17 @@ def tensor_type(tensor: TensorProto) -> Type:
     return Type(dtype_name(tensor.data_type), tuple(tensor.dims))
 
 
-def _holds_tensor(node: Node) -> bool:
-    """Whether a Constant holds a dense tensor."""
-    return _is_constant(node) and [one.name for one in node.proto.attribute] == ["value"]
-
-
 def _is_constant(node: Node) -> bool:
     return node.op_type == "Constant" and node.domain in PLAIN_DOMAINS
 
 
-def held_constant(context: Context, node: Node) -> TensorProto | None:
+def held_constant(scope: Scope, node: Node) -> TensorProto | None:
     """The value of a Constant; None for other nodes, and where a call would give it."""
     if not _is_constant(node):
         return None
-    held = context.scope.held
-    if node.key not in held:
-        held[node.key] = _held(node.proto)
-    return held[node.key]
+    if node.key not in scope.held:
+        scope.held[node.key] = _held(node.proto)
+    return scope.held[node.key]
 
 
 def _held(proto: NodeProto) -> TensorProto | None:

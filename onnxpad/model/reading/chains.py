@@ -201,7 +201,7 @@ def _pad_chain(context: Context, node: Node, bare: Chain) -> Chain:
         around=Around(
             nearest_pad(context, read, len(step.pads.begins)).pad,
             feeds_channels_last=feeds_channels_last(context, node),
-            between=between(context, node, step) if context.document.quantises else None,
+            between=between(context, node, step),
             marks=marks,
         ),
     )
