@@ -59,7 +59,7 @@ def _may_hang_on_sizes(verdict: NodeVerdict) -> bool:
 
 
 def _candidates(survey: Survey, nodes: Collection[Address]) -> Iterator[DimFacts]:
-    """Facts about dimensions: what the padding hangs on; batches of 1 as well; numbers."""
+    """Facts about dimensions: what the padding hangs on; batches of 1; both; numbers."""
     main = survey.contexts[0]
     chains = [site.chain for site in survey.sites_now() if site.address in nodes]
     pads = [effective_pads(chain) for chain in chains]
@@ -77,8 +77,8 @@ def _candidates(survey: Survey, nodes: Collection[Address]) -> Iterator[DimFacts
         if isinstance(size, Symbol) and size.root and size.root not in rests
         if size.divisor == 1 and not size.offset
     }
-    yield rests
-    if batch:
+    yield from (rests, batch)
+    if rests:
         yield batch | rests
     numbers: DimFacts = {}
     for axis, size in (pair for shape in shapes for pair in enumerate(shape)):

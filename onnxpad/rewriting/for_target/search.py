@@ -34,7 +34,7 @@ FREE = (
 CHEAP = (
     *("symmetric-pads-by-kernel", "concat-pads", "average-by-conv", "lp-pool", "symmetric-pads"),
     *("lift-rank", "separate-bias", "symmetric-pads-by-slice", "plain-dilations"),
-    *("counted-padding", "output-padding-by-kernel", "uncounted-padding"),
+    *("counted-padding", "output-padding-by-kernel", "average-by-parts", "uncounted-padding"),
     *("odd-kernels", "slice-transpose", "plain-pad", "split-pads", "symmetric-pads-by-pad"),
     *("border-pads", "clipped-pads"),
 )

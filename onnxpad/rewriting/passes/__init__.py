@@ -92,6 +92,7 @@ def all_passes() -> dict[str, Pass]:
 _WAYS = {
     "all-axes": "static-pads",
     "auto-pads": "explicit-pads",
+    "average-by-parts": "uncounted-padding",
     "border-pads": "split-pads",
     "clipped-pads": "concat-pads",
     "counted-padding": "uncounted-padding",
