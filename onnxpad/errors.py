@@ -16,6 +16,10 @@ WORD, TEXT = 500, 2_500
 """Characters that a message repeats of one word of what it was given, and that it has at most."""
 
 
+TRY = "\n  try     "
+"""What stands between a message and each thing to try."""
+
+
 def brief(text: str) -> str:
     """The text with the begin and the end of what is too long to be read."""
     if len(text) <= WORD:
@@ -174,6 +178,9 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
+_LIKE = 0.7
+
+
 def nearest(name: str, known: Iterable[str], most: int = 1) -> list[str]:
     """The known names that are most like one that is not known; capitals do not matter."""
     name = str(name)
@@ -182,4 +189,4 @@ def nearest(name: str, known: Iterable[str], most: int = 1) -> list[str]:
     from difflib import get_close_matches  # only errors need it
 
     folded = {one.casefold(): one for one in known}
-    return [folded[match] for match in get_close_matches(name.casefold(), folded, n=most)]
+    return [folded[match] for match in get_close_matches(name.casefold(), folded, most, _LIKE)]

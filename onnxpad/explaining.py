@@ -1,4 +1,4 @@
-"""explain: what a topic, pass, target, form, operator, convention, trap or optimiser is."""
+"""explain: what a topic, pass, target, form, operator, convention or trap is."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.recipes import ADVICE, RECIPES
 from onnxpad.runtimes.conditions.plain_facts import CALLS
 from onnxpad.runtimes.conditions.words import SECTIONS, WORDS
-from onnxpad.runtimes.optimisers import Optimiser, optimisers
 from onnxpad.runtimes.own_targets import EXAMPLE, asked_as, is_own_rules
 from onnxpad.runtimes.releases import held
 from onnxpad.runtimes.running.headers import headers_of
@@ -31,7 +30,7 @@ from onnxpad.runtimes.targets import Target, all_targets, find_target
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.verbs import is_text, refuse_unless
 
-KINDS = ("topic", "pass", "target", "form", "operator", "convention", "trap", "optimiser")
+KINDS = ("topic", "pass", "target", "form", "operator", "convention", "trap")
 
 
 @reported("kind", "name", "text", "facts_by_name as facts", "source")
@@ -123,13 +122,15 @@ def _told_besides(name: str) -> Iterator[Explanation]:
     if word := WORDS.get(name.casefold().replace("-", "_")):
         use = f"{word.name} = 3" if word.takes_number else f'when = ["{word.name}"]'
         facts = (("in a file of rules", use), ("all words", "onnxpad explain conditions"))
-        text = f"It holds if {word.text}. Its opposite: {word.negation}."
+        says, otherwise = word.says.format("N"), word.otherwise.format("N")
+        text = f"It holds if {says}. Its opposite: {otherwise}."
         yield Explanation("condition", word.name, text, facts)
     target, _, kind = name.rpartition(":")
     if target and kind in _FINDINGS:
+        more = " --require-device" if kind == "fallback" else ""
         facts = (
             ("its rules", f"onnxpad explain {target}, or the path of your own .toml"),
-            ("what helps", f"onnxpad rewrite MODEL --target {target}, or your own file"),
+            ("what helps", f"onnxpad rewrite MODEL --target {target}{more}, or your own file"),
         )
         text = f"What inspect calls a node that is {kind} for {target}: its line says why."
         yield Explanation("finding", name, text, facts)
@@ -144,7 +145,8 @@ def _called(name: str) -> set[tuple[str, str]]:
     found |= {("topic", topic) for topic, words in _names()["words"].items() if name in words}
     found |= {("trap", "auto-pad-with-pads")} if name.removeprefix("--") in _BOTH else set()
     if name == "same":
-        found |= {("convention", "SAME_UPPER"), ("convention", "SAME_LOWER")}
+        same = ("convention", "SAME_UPPER"), ("convention", "SAME_LOWER")
+        found |= {("form", "auto_pad"), *same}
     framework = by_name_and_alias().get(name)
     return found | ({("convention", framework.name)} if framework else set())
 
@@ -170,9 +172,6 @@ def _entries() -> Iterator[Explanation]:
     for trap in all_rules().values():
         helping = (("removed by", ", ".join(trap.passes)),) if trap.passes else ()
         yield Explanation("trap", trap.code, trap.text, helping, trap.source)
-    for tool in optimisers().values():
-        about = tuple(_optimiser_facts(tool))
-        yield Explanation("optimiser", tool.name, _OPTIMISED, about, tool.source)
 
 
 _TOPICS = Path(__file__).parent / "topics"
@@ -244,7 +243,7 @@ def _condition_rows() -> Iterator[tuple[str, ...]]:
     for section, words in SECTIONS.items():
         yield f"({section})", ""
         for word in words:
-            yield f"{word.name} = N" if word.takes_number else word.name, word.text
+            yield f"{word.name} = N" if word.takes_number else word.name, word.says.format("N")
 
 
 _SETS = {"probes": "probes", "drawn": "drawn models", "corpus": "real models"}
@@ -278,23 +277,6 @@ _TABLES: dict[str, Callable[[], Iterator[tuple[str, ...]]]] = {
     "operators": _operator_rows,
     "conditions": _condition_rows,
 }
-
-
-_OPTIMISED = """A tool that rewrites models, and what the formal proof says of its rewrites.
-
-The models are small: each trap of onnxpad's tests, and random models with every padded operator. To
-judge a rewrite of your own model: onnxpad validate BEFORE AFTER."""
-
-
-def _optimiser_facts(tool: Optimiser) -> Iterator[tuple[str, str]]:
-    undecided = tool.rewrites - tool.proved - tool.wrong
-    yield "rewrites", str(tool.rewrites)
-    yield "proved equal", str(tool.proved)
-    yield "refuted", str(tool.wrong)
-    if undecided:
-        yield "undecided", str(undecided)
-    for model, counterexample in tool.refuted.items():
-        yield "wrong for", f"{model}: {counterexample}"
 
 
 def _target_entry(target: Target) -> Explanation:

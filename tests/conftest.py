@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import zlib
+from collections.abc import Callable
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -29,6 +31,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--fusion-rows", type=int, default=80, help="random rows of Pads that onnxruntime may fuse"
     )
+
+
+Recorded = Callable[[Path, str, Callable[[str], str]], None]
+
+
+@pytest.fixture
+def recorded(request: pytest.FixtureRequest) -> Recorded:
+    """Holds each line of a file, a question and an answer apart by a separator, against the answer
+    that there is now; --record writes that one."""
+
+    def holds(path: Path, separator: str, answer: Callable[[str], str]) -> None:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        questions = [line.partition(separator)[0] for line in lines]
+        answered = [f"{question}{separator}{answer(question)}" for question in questions]
+        if request.config.getoption("--record"):
+            path.write_text("\n".join(answered) + "\n", encoding="utf-8")
+        else:
+            assert answered == lines
+
+    return holds
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from onnxpad.batch.inputs import STANDARD, Job
 from onnxpad.errors import (
+    TRY,
     ModelError,
     OnnxpadError,
     RequestError,
@@ -23,13 +24,13 @@ from onnxpad.errors import (
     fault_in,
     headline,
 )
+from onnxpad.padding.effective_pads import facts_text
 
 if TYPE_CHECKING:
     from onnxpad.show.document import Document
 
 FINE, FINDINGS, WRONG = 0, 1, 2
-_FILES = ("model", "target", "second")
-_REPORT = "\n  try     ONNXPAD_TRACEBACK=1 shows where; please report it with the model"
+_REPORT = f"{TRY}ONNXPAD_TRACEBACK=1 shows where; please report it with the model"
 Plain = dict[str, Any]
 
 
@@ -38,8 +39,17 @@ def _version() -> str:
     return str(sys.modules["onnxpad"].__version__)
 
 
-class Request(NamedTuple):
-    """What to do with a model; `options` go to the verb, `judging` to the runs of both models."""
+class Task(NamedTuple):
+    """A model and what to do with it, which executors carry as plain data.
+
+    options: what goes to the verb.
+    judging: what goes to the runs of both models; None for no runs.
+    target, second: the file to write, and the model to compare with.
+    whole: whether its whole report is asked for, by this process.
+    folder: where names of files begin.
+    stamp: what the file was that is to be replaced. Tried once more, it must not be read again
+        where the first try has replaced it already.
+    """
 
     verb: str
     options: Plain
@@ -49,31 +59,39 @@ class Request(NamedTuple):
     strict: bool = False
     certificate: str | None = None
     although_unfit: bool = False
+    model: str = ""
+    target: str | None = None
+    second: str | None = None
+    whole: bool = False
+    folder: str = ""
+    stamp: list[int] | None = None
+    version: str = ""
 
-    def about(self, dims: Mapping[str, Any] | None, nodes: Sequence[str] | None) -> Request:
-        """The same with what is said of one model."""
-        own = {"dims": dims, "nodes": nodes}
-        own = {name: value for name, value in own.items() if value is not None}
-        judging = None if self.judging is None else {**self.judging, "dims": dims}
-        return self._replace(options={**self.options, **own}, judging=judging)
+    def about(
+        self, job: Job, dims: Mapping[str, Any] | None = None, nodes: Sequence[str] | None = None
+    ) -> Task:
+        """The task for one model, with what is said of its dimensions and nodes."""
+        options = dict(self.options)
+        options |= {} if dims is None else {"dims": dims}
+        options |= {} if nodes is None else {"nodes": nodes}
+        if plan := options.get("plan"):
+            options["plan"] = plan.to_json(), plan.file
+        return self._replace(
+            options=options,
+            judging=None if self.judging is None else {**self.judging, "dims": dims},
+            model=job.model,
+            target=job.target,
+            second=job.second,
+            folder=os.getcwd(),  # noqa: PTH109 - a text
+            stamp=_stamp(job.model) if job.target == job.model else None,
+            version=_version(),
+        )
 
-
-def asked_of(job: Job, request: Request) -> Plain:
-    """A job and what to do as plain data for `answer`.
-
-    A model that is to be replaced gets a stamp: tried once more, it must not be read again where
-    the first try has replaced it already.
-    """
-    options = dict(request.options)
-    if plan := options.get("plan"):
-        options["plan"] = plan.to_json(), plan.file
-    return {
-        "version": _version(),
-        "folder": os.getcwd(),  # noqa: PTH109 - a text
-        "stamp": _stamp(job.model) if job.target == job.model else None,
-        **{name: getattr(job, name) for name in _FILES},
-        **request._replace(options=options)._asdict(),
-    }
+    def path(self, name: str) -> str:
+        """A file as this process finds it, which may work in another folder."""
+        if name == STANDARD or self.folder == os.getcwd():  # noqa: PTH109 - a text
+            return name
+        return str(Path(self.folder, name))
 
 
 def _stamp(path: str) -> list[int] | None:
@@ -86,7 +104,7 @@ def _stamp(path: str) -> list[int] | None:
 
 
 def answer(asked: Plain) -> Plain:
-    """Do what is asked with one model; the fields of an Outcome. Errors are answers too."""
+    """Do a task, given as a dict; the fields of an Outcome. Errors are answers too."""
     model = asked["model"]
     try:
         return {"file": model} | _done(asked)
@@ -120,41 +138,25 @@ def _done(asked: Plain) -> Plain:
             f"this worker has onnxpad {_version()}, and the request is from "
             f"{asked['version']}: install the same on both machines"
         )
-    request = Request(**{name: asked[name] for name in Request._fields})
-    model, target, second = (asked[name] and _place(asked, asked[name]) for name in _FILES)
-    job = Job(model, target, second)
-    if asked["stamp"] is not None and asked["stamp"] != _stamp(job.model):
+    task = Task(**asked)
+    if task.stamp is not None and task.stamp != _stamp(task.path(task.model)):
         raise ModelError(
             "the file has changed since the work on it began: a worker that ended may have "
             "written it already; run once more"
         )
-    if job.target is not None:
+    if task.target is not None:
         from onnxpad.model.files.delivery import check_target  # loads onnx
 
-        check_target(job.target)  # before there is work to lose
-    return _VERBS[request.verb](job, request, asked)
+        check_target(task.path(task.target))  # before there is work to lose
+    return _VERBS[task.verb](task)
 
 
-def _place(asked: Plain, path: str) -> str:
-    """The path as this process finds it, which may work in another folder."""
-    if path == STANDARD or asked["folder"] == os.getcwd():  # noqa: PTH109 - a text
-        return path
-    return str(Path(asked["folder"], path))
-
-
-class _Edited(NamedTuple):
-    """What became of a model that was to be edited: its report, the runs of both, an objection."""
-
-    report: Any
-    compared: Any
-    objection: str
-
-
-def _edited(job: Job, request: Request) -> _Edited:
+def _edited(task: Task) -> tuple[Any, Any, str]:
+    """The report on a model that was edited, the runs of both, and what speaks against it."""
     edit: Any
     compare: Any
-    options = dict(request.options)
-    if request.verb == "rewrite":
+    options, model = dict(task.options), task.path(task.model)
+    if task.verb == "rewrite":
         from onnxpad.rewriting.rewrite import rewrite as edit  # loads onnx
     else:
         from onnxpad.retargeting import retarget as edit  # loads onnx
@@ -162,137 +164,114 @@ def _edited(job: Job, request: Request) -> _Edited:
 
         if sent := options.get("plan"):
             options["plan"] = Plan.from_json(sent[0], file=sent[1])
-    report, compared = edit(job.model, **options), None
-    if request.judging is not None and (report.changed or request.certificate):
-        if request.verb == "rewrite":
+    report, compared = edit(model, **options), None
+    if task.judging is not None and (report.changed or task.certificate):
+        if task.verb == "rewrite":
             from onnxpad.validation import validate as compare  # loads numpy, and onnxruntime
         else:
             from onnxpad.validation.distances import distances as compare
-        before: object = job.model
+        before: object = model
         if before == STANDARD:  # it cannot be read again
             from onnxpad.model.files.onnx_file import parse
 
             before = parse(report.source.data, name="standard input", folder=None)
-        compared = compare(before, report.unread, **request.judging)
-    against = _against_rewriting if request.verb == "rewrite" else _against_moving
-    objection = against(report, compared, request)
-    if not objection and request.strict and report.skips:
+        compared = compare(before, report.unread, **task.judging)
+    against = _against_rewriting if task.verb == "rewrite" else _against_moving
+    objection = against(report, compared, task)
+    if not objection and task.strict and report.skips:
         objection = f"--strict allows no skips, and there are {len(report.skips)}"
-    return _Edited(report, compared, objection)
+    return report, compared, objection
 
 
-def _against_moving(report: Any, _compared: object, _request: Request) -> str:  # noqa: ANN401
+def _against_moving(report: Any, _compared: object, _task: Task) -> str:  # noqa: ANN401
     return f"it would break {report.breaks[0]}" if report.breaks else ""
 
 
-def _against_rewriting(report: Any, validation: Any, request: Request) -> str:  # noqa: ANN401
+def _against_rewriting(report: Any, validation: Any, task: Task) -> str:  # noqa: ANN401
     """What speaks against writing a model; '' where nothing does."""
-    if report.unfit and not request.although_unfit:
-        return f"no way was found for {len(report.stuck)} of its nodes on {report.target}"
-    if report.run and report.run.ok is False and not request.although_unfit:
-        others = "; --node leaves other nodes as they are" if request.options.get("nodes") else ""
+    if report.unfit and not task.although_unfit:
+        opening, nodes = report.fitting.opening, f"{len(report.stuck)} of its nodes"
+        if opening.writes:
+            return f"for {nodes} {report.target} needs {facts_text(opening.facts)}"
+        return f"no way was found for {nodes} on {report.target}"
+    if report.run and report.run.ok is False and not task.although_unfit:
+        others = "; --node leaves other nodes as they are" if task.options.get("nodes") else ""
         more = "; --although-unfit writes it all the same" if report.changed else ""
         return f"{report.run.sentence}{others}{more}"
     proof = validation.proof if validation else None
-    if request.certificate is not None and (proof is None or proof.verdict != "proved"):
+    if task.certificate is not None and (proof is None or proof.verdict != "proved"):
         return "the rewritten model is not proved, so there is nothing to certify"
     if validation is not None and not validation.ok:
         return f"the rewritten model is not validated ({validation.verdict})"
     return ""
 
 
-def _write(job: Job, request: Request, edited: _Edited) -> bool:
-    """Write the model where nothing speaks against it, and the certificate; whether it was."""
-    if edited.objection or job.target is None:
-        return False
+def _write(task: Task, report: Any, proof: Any) -> None:  # noqa: ANN401
+    """Write the model, and the certificate of its proof."""
     from onnxpad.model.files.onnx_file import fingerprint
 
-    path, judging = request.certificate, request.judging or {}
-    original = fingerprint(job.model) if path else None  # now, since it may be overwritten
-    more = {"although_unfit": True} if request.although_unfit else {}
-    edited.report.save(job.target, in_place=job.target == job.model, **more)
-    if path and original:
+    if task.target is None:
+        return
+    model, target = task.path(task.model), task.path(task.target)
+    original = fingerprint(model) if task.certificate else None  # now: it may be overwritten
+    more = {"although_unfit": True} if task.although_unfit else {}
+    report.save(target, in_place=task.target == task.model, **more)
+    if task.certificate and original and task.judging:
         from onnxpad.validation.certificates import certificate
 
-        files = original, fingerprint(job.target)
-        proof = edited.compared.proof
+        files, judging = (original, fingerprint(target)), task.judging
         record = certificate(proof, files, judging["dims"], judging["ambiguous"])
-        replace(record, onnxpad=_version()).write(path)
-    return True
+        replace(record, onnxpad=_version()).write(task.certificate)
 
 
-def _edit(job: Job, request: Request, asked: Plain) -> Plain:
-    from onnxpad.show.batches import refusal_text, retargeting_line, rewriting_line
-    from onnxpad.show.document import lines_text
-    from onnxpad.show.edited import edited_record, script_lines
+def _edit(task: Task) -> Plain:
+    from onnxpad.show.edits import edited_document, edited_record
 
-    edited = _edited(job, request)
-    report, compared, objection = edited
-    script, written = request.dry_run, asked["target"] if _write(job, request, edited) else None
+    report, compared, objection = _edited(task)
+    if not objection:
+        _write(task, report, getattr(compared, "proof", None))
+    script, written = task.dry_run, None if objection else task.target
     unfit = bool(getattr(report, "unfit", ()))
     ran_wrong = getattr(report, "run", None) is not None and report.run.ok is False
-    findings = objection or unfit or ran_wrong or (request.check and report.changed)
-    parts = (asked["model"], written, report, compared)
-    record = edited_record(request.verb, *parts, script=script, refused=objection)
-    code = FINDINGS if findings else FINE
-    answered = {"result": record["status"], "code": code, "record": record, "written": written}
-    if asked.get("whole"):
-        was_compared = request.judging is None or report.changed or unfit
-        more = {"script": script, "compared": was_compared, "objection": objection}
-        answered["document"] = partial(_edited_document, request.verb, *parts, **more)
-    if objection:
-        failed = None if getattr(compared, "ok", True) else compared
-        return answered | {"error": refusal_text(asked["model"], objection, report, failed)}
-    line = rewriting_line(*parts) if request.verb == "rewrite" else retargeting_line(*parts[:3])
-    return answered | {"line": lines_text([*(script_lines(report) if script else ()), line])}
+    findings = objection or unfit or ran_wrong or (task.check and report.changed)
+    parts = (task.model, written, report, compared)
+    record = edited_record(task.verb, *parts, script=script, refused=objection)
+    document = partial(edited_document, *parts, script=script, objection=objection)
+    answered = _answer(task, record, document, fails=bool(findings)) | {"written": written}
+    return answered | ({"error": document().line} if objection else {})
 
 
-def _edited_document(verb: str, *parts: Any, **more: Any) -> Document:  # noqa: ANN401 - of both reports
-    from onnxpad.show.retargetings import retargeting_document
-    from onnxpad.show.rewritings import rewriting_document
-
-    more["each"] |= more.pop("page", False)
-    return (rewriting_document if verb == "rewrite" else retargeting_document)(*parts, **more)
+def _answer(task: Task, record: Plain, document: Callable[..., Document], *, fails: bool) -> Plain:
+    code, status = FINDINGS if fails else FINE, record["status"]
+    more = {"document": document} if task.whole else {"line": document().line}
+    return {"result": status, "code": code, "record": record, **more}
 
 
-def _inspect(job: Job, request: Request, asked: Plain) -> Plain:
+def _inspect(task: Task) -> Plain:
     from onnxpad.inspection import inspect, inspected_status
+    from onnxpad.show.inspections import inspection_document
 
-    report = inspect(job.model, **request.options)
+    report = inspect(task.path(task.model), **task.options)
     record = report.to_json()
     status = inspected_status(record, fails=report.fails)
-    answered = {
-        "result": status,
-        "code": FINDINGS if report.fails else FINE,
-        "record": {"file": asked["model"], "status": status} | record,
-    }
-    if report.findings:
-        from onnxpad.show.following import commands
-
-        answered["following"] = commands(report, asked["model"])
-    if asked.get("whole"):
-        from onnxpad.show.inspections import inspection_document
-
-        return answered | {"document": partial(inspection_document, report, asked["model"])}
-    from onnxpad.show.batches import inspection_line
-
-    return answered | {"line": inspection_line(asked["model"], report)}
+    record = {"file": task.model, "status": status} | record
+    document = partial(inspection_document, report, task.model)
+    answered = _answer(task, record, document, fails=report.fails)
+    return answered | ({"following": document().commands} if report.findings else {})
 
 
-def _validate(job: Job, request: Request, asked: Plain) -> Plain:
-    from onnxpad.show.batches import validation_line
+def _validate(task: Task) -> Plain:
+    from onnxpad.show.validations import validation_document
     from onnxpad.validation import validate
 
-    if job.second is None and not request.options.get("target"):
+    if task.second is None and not task.options.get("target"):
         raise ModelError("the second folder has no such model")
-    report = validate(job.model, job.second, **request.options)
-    head = {"before": asked["model"], "after": asked["second"], "status": str(report.verdict)}
-    return {
-        "result": str(report.verdict),
-        "code": FINE if report.ok else FINDINGS,
-        "record": head | report.to_json(),
-        "line": validation_line(asked["model"], asked["second"], report),
-    }
+    second = task.second and task.path(task.second)
+    report = validate(task.path(task.model), second, **task.options)
+    head = {"before": task.model, "after": task.second, "status": str(report.verdict)}
+    names = [name for name in (task.model, task.second) if name]
+    document = partial(validation_document, report, names)
+    return _answer(task, head | report.to_json(), document, fails=not report.ok)
 
 
 _VERBS = {"inspect": _inspect, "rewrite": _edit, "retarget": _edit, "validate": _validate}

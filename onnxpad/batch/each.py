@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from onnxpad.batch.course import Request, answer, asked_of, refusal
+from onnxpad.batch.course import Task, answer, refusal
 from onnxpad.batch.facts import About, Shapes, facts_of_each
 from onnxpad.batch.inputs import AnyPath, Inputs, Job, inputs, overwritten, pairs, placed
 from onnxpad.errors import RequestError, headline, nearest
@@ -175,9 +175,9 @@ def each(  # noqa: PLR0913 - one option each
     if validate:
         shared = ("timeout", "memory", *(("ambiguous",) if verb == "rewrite" else ()))
         judging = {name: options[name] for name in shared if name in options}
-    request = Request(verb, options, judging, strict=strict, although_unfit=although_unfit)
+    task = Task(verb, options, judging, strict=strict, although_unfit=although_unfit)
     with working_in(executor, processes) as where:
-        asked, notes = asked_of_each(jobs, request)
+        asked, notes = asked_of_each(jobs, task)
         return Batch(tuple(outcomes(asked, where, progress)), tuple(notes))
 
 
@@ -188,17 +188,18 @@ def idle_error(glob: str, passes: Iterable[str] = ()) -> RequestError:
 
 
 def asked_of_each(
-    jobs: Sequence[Job], request: Request, shapes: Shapes | None = None
+    jobs: Sequence[Job], task: Task, shapes: Shapes | None = None
 ) -> tuple[list[dict[str, Any]], list[str]]:
     """What is asked of each model, with the facts and globs that are about it, and notes.
 
     `shapes` and errors are those of `facts_of_each`.
     """
-    options = dict(request.options)
+    options = dict(task.options)
     about = About(options.pop("dims", None), options.pop("nodes", None))
-    request = request._replace(options=options)
+    task = task._replace(options=options)
     facts, notes = facts_of_each([job.model for job in jobs], about, shapes)
-    return [asked_of(job, request.about(*own)) for job, own in zip(jobs, facts, strict=True)], notes
+    tasks = (task.about(job, *own) for job, own in zip(jobs, facts, strict=True))
+    return [one._asdict() for one in tasks], notes
 
 
 @contextmanager
@@ -298,9 +299,9 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - whatever an argument may be
     return int(value) if hasattr(value, "__index__") else list(value)
 
 
-def _inputs(paths: Paths, output: str | None, exclude: Sequence[str]) -> Inputs:
+def _inputs(paths: Any, output: str | None, exclude: Sequence[str]) -> Inputs:  # noqa: ANN401
     """The models that are named; RequestError for what is no name, such as a model."""
-    names: list[Any] = [paths] if _is_single(paths) else list(paths)  # type: ignore[arg-type]
+    names = list(paths) if isinstance(paths, Iterable) and not is_path(paths) else [paths]
     for one in names:
         if not is_path(one):
             raise RequestError(
@@ -308,10 +309,6 @@ def _inputs(paths: Paths, output: str | None, exclude: Sequence[str]) -> Inputs:
                 "the verbs themselves take models as well"
             )
     return inputs(names, output, exclude)
-
-
-def _is_single(paths: object) -> bool:
-    return isinstance(paths, str | bytes) or not isinstance(paths, Iterable)
 
 
 def _pairs(paths: Paths, exclude: Sequence[str]) -> Inputs:

@@ -22,7 +22,7 @@ ALL = "all"
 
 def inspect(given: dict[str, Any]) -> int:
     """Inspect each model and print what was found; FINDINGS where a target refuses a node."""
-    from onnxpad.batch.course import Request
+    from onnxpad.batch.course import Task
 
     inputs = batches.models_of(given)
     names = [one.model for one in inputs.jobs]
@@ -43,11 +43,10 @@ def inspect(given: dict[str, Any]) -> int:
     status = FINE
     if names:
         many = inputs.many or bool(given["dask"] or given["sarif"]) or given_by_hand("failing")
-        outputs.check_page(given["html"], names, many=many)
-        request = Request("inspect", keywords("inspect", given))
+        task = Task("inspect", keywords("inspect", given))
         told = judge, gate.say_why
         lines = not given["sarif"]
-        status = batches.run(inputs.jobs, request, given, *told, many=many, lines=lines)
+        status = batches.run(inputs.jobs, task, given, *told, many=many, lines=lines)
         status = gate.conclude(status)
     if given["sarif"]:  # also of no model: what reads it goes on having a log to read
         from onnxpad.show.sarif import sarif_text

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
-from onnxpad.errors import brief
+from onnxpad.errors import TRY, brief
 from onnxpad.verbs import keyword_defaults
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 FINE, FINDINGS, WRONG = 0, 1, 2
 STANDARD = "-"
-_TRY = "\n  try     "
 
 
 def is_given(flag: str) -> bool:
@@ -146,9 +145,9 @@ def say_with_try(message: str, hint: str = "") -> None:
     """Write a message to stderr, with what to try on lines of their own."""
     from onnxpad.show.wording import visible
 
-    line, *own_hints = message.split(_TRY)
+    line, *own_hints = message.split(TRY)
     text = f"{brief(visible(line))}\n"
-    text += "".join(f"{_TRY[1:]}{brief(visible(line))}\n" for line in (*own_hints, hint) if line)
+    text += "".join(f"{TRY[1:]}{brief(visible(line))}\n" for line in (*own_hints, hint) if line)
     say(text)
 
 

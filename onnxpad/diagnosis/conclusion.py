@@ -144,13 +144,13 @@ class _Conclusion:
         search, runner, bench = self.fit.search, self.fitting.runner, self.fitting.bench
         nearest = self.fit.solution
         if search is not None and not self.fit.doubts:
-            present, closest = search.present(), search.tried[search.closest]
+            present, best = search.present(), search.tried[search.best]
             was = 1.0 if present.misfit else present.residual
-            less = not closest.misfit and closest.residual < was / _PART
-            if not any(search.closest) or not (closest.missing < present.missing or less):
+            less = not best.misfit and best.residual < was / _PART
+            if not any(search.best) or not (best.missing < present.missing or less):
                 return None
-            found, known = settled(runner, search.closest), len(bench.warnings)
-            plan, title = next(plans(runner, found)), search.titles[search.closest]
+            found, known = settled(runner, search.best), len(bench.warnings)
+            plan, title = next(plans(runner, found)), search.titles[search.best]
             try:
                 nearest = Solution(found, plan, self.fitting.judged_with(plan), title)
             except RequestError:
@@ -288,13 +288,9 @@ class _Conclusion:
         return ", and ".join(one for one in said if one)
 
     def _in_question(self) -> list[int]:
-        """Nodes where the difference may begin whose results are not known, padded ones if any."""
-        search, runner, left = self.fit.search, self.fitting.runner, self.difference
-        first = next(iter(self.fitting.expected))
+        """Nodes where the difference may begin whose results are not known."""
+        left, first = self.difference, next(iter(self.fitting.expected))
         between = self._between(left.after if left else "", left.tensor if left else first)
-        if search is not None:
-            places = search.places(search.tried[search.closest])
-            between = sorted(runner.suspects[number].node for number in places) or between
         outputs = {index: self.network.nodes[index].output[0] for index in between}
         return [index for index in between if outputs[index] not in self.fitting.expected]
 

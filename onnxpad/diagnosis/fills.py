@@ -24,10 +24,7 @@ from onnxpad.padding.operators import Kind
 
 # Fills that people write: normalised images, letterboxes of detectors (114 of 255), bytes.
 _USUAL = (1.0, -1.0, 0.5, -0.5, 114 / 255, 114.0, 127.5, 128.0, 255.0)
-_STEPS, _STEP, _LARGE = 5, 0.1, 128.0
-_AGREEING, _TELLS = 0.1, 1e-3
-_NEAR, _DIGITS, _NO_FARTHER = 1e-3, 9, 4.0
-_MOST_NUMBERS = 16
+_STEPS, _LARGE, _NEAR, _TELLS = 5, 128.0, 1e-3, 1e-2
 # A number that nobody writes fits a lot: in so many places it has to agree.
 ENOUGH_PLACES = 8
 
@@ -54,51 +51,48 @@ class Fills(NamedTuple):
         return tuple(chosen)
 
     def solved(self) -> float | None:
-        """The fill with which more references agree: one that is solved for, or a usual one."""
-        for start in (fill_of(self._first_option) or 0.0, _LARGE):
-            one, other = start, start + _STEP * max(1.0, abs(start))
-            before, after = self._left(one), self._left(other)
-            for _ in range(_STEPS):
-                if before is None or after is None or one == other:
-                    break
-                agreed = _agreed(after, (before - after) / (other - one))
-                if agreed is None:
-                    break
-                one, before, other = other, after, other + agreed[0]
-                if self._reaches(other):
-                    return self._plain(other, agreed[1])
-                after = self._left(other)
-        return next(filter(self._reaches, (*_USUAL, *numbers_in(self.runner))), None)
+        """The fill with which more references agree: one that is solved for, or a usual one.
 
-    @property
-    def _first_option(self) -> Chain:
+        One that is solved for is given as somebody will have written it.
+        """
+        if (fill := next(filter(self._reaches, self._named()), None)) is None:
+            return next(filter(self._reaches, _USUAL), None)
+        short = [float(f"{fill:.{digits}g}") for digits in range(1, 9)]
+        plain = (*_USUAL, *short[:3], round(fill * 255) / 255, *short[3:])
+        near = [*(one for one in plain if abs(one - fill) <= _NEAR * abs(fill)), fill]
+        left = {one: self._left(one) for one in filter(self._reaches, near)}
+        error = {one: float(off @ off) for one, off in left.items() if off is not None}
+        return next((one for one in error if error[one] <= 4 * min(error.values())), fill)
+
+    def _named(self) -> Iterator[float]:
+        """Fills that the cells of the reference name, each solved for from the one before."""
         number, option = next(iter(self.options.items()))
-        return self.runner.suspects[number].options[option].chain
+        own = fill_of(self.runner.suspects[number].options[option].chain) or 0.0
+        for start in (own, _LARGE):
+            one, other = start, start + max(1.0, abs(start)) / 10
+            before = self._left(one)
+            for _ in range(_STEPS):
+                after = None if one == other else self._left(other)
+                if before is None or after is None:
+                    break
+                step = _agreed(after, (before - after) / (other - one))
+                if step is None:
+                    break
+                one, before, other = other, after, other + step
+                yield other
 
     def _left(self, fill: float) -> Vector | None:
         return difference(self.runner, first_missing(self.references, self.now), self.at(fill))
 
-    def _has_few_places(self) -> bool:
-        """Whether the first reference that differs has few places; the channels of one are one."""
-        shape = first_missing(self.references, self.now).value.shape
-        return prod(shape[:1] + shape[2:]) < ENOUGH_PLACES
-
     def _reaches(self, fill: float) -> bool:
-        """Whether more references agree, all of them where the next one has few places."""
-        score = scored(self.runner, self.references, self.at(fill))
-        return score.matches if self._has_few_places() else score.missing < self.now.missing
+        """Whether more references agree, all of them where the next one has few places.
 
-    def _plain(self, fill: float, spread: float) -> float:
-        """The fill as somebody will have written it, where that leaves about as little."""
-        left = self._left(fill)
-        most = np.inf if left is None else _NO_FARTHER * float(left @ left)
-        short = [float(f"{fill:.{digits}g}") for digits in range(1, _DIGITS)]
-        for plain in (*_USUAL, *short[:3], round(fill * 255) / 255, *short[3:]):
-            if abs(plain - fill) <= spread + _NEAR * abs(fill):
-                left = self._left(plain)
-                if left is not None and left @ left <= most and self._reaches(plain):
-                    return plain
-        return fill
+        The channels of a place are one place.
+        """
+        shape = first_missing(self.references, self.now).value.shape
+        score = scored(self.runner, self.references, self.at(fill))
+        few = prod(shape[:1] + shape[2:]) < ENOUGH_PLACES
+        return score.matches if few else score.missing < self.now.missing
 
 
 def with_fills(
@@ -147,40 +141,23 @@ def fill_of(chain: Chain) -> float | None:
     return None if number is None else float(number)
 
 
-def is_usual(runner: Runner, fill: float) -> bool:
-    """Whether a fill stands in the model or is one that people write."""
-    return any(abs(fill - one) <= 1e-6 * abs(one) for one in (*_USUAL, *numbers_in(runner), 0.0))
+def is_usual(fill: float) -> bool:
+    """Whether a fill is one that people write."""
+    return any(abs(fill - one) <= 1e-6 * abs(one) for one in (*_USUAL, 0.0))
 
 
-def numbers_in(runner: Runner) -> list[float]:
-    """Numbers that stand in the model by themselves: in Pads, and as scalars."""
-    network = runner.network
-    fills = [fill_of(suspect.chain) for suspect in runner.suspects]
-    names = [name for name, held in network.initializers.items() if prod(held.dims) == 1]
-    scalars = [network.constant(name) for name in names[:_MOST_NUMBERS]]
-    held = [one.item() for one in scalars if one is not None and one.dtype.kind == "f"]
-    floats = dict.fromkeys(one for one in (*fills, *held) if one is not None)
-    return [one for one in floats if np.isfinite(one) and one][:_MOST_NUMBERS]
+def _agreed(left: Vector, slope: Vector) -> float | None:
+    """By how much more the fill is, by what most cells say; None where it reaches no cell.
 
-
-def _agreed(left: Vector, slope: Vector) -> tuple[float, float] | None:
-    """By how much more the fill is, by what most cells say, and how far these are apart.
-
-    None where it reaches no cell. It is the middle of the narrowest stretch that holds a tenth of
-    what is said, each cell heard as loud as the fill reaches it.
+    It is the middle of the narrowest stretch that holds a tenth of what is said.
     """
-    loud = np.abs(slope)
-    telling = loud > _TELLS * loud.max(initial=0.0)
-    if not telling.any():
+    reached = np.abs(slope) > _TELLS * np.abs(slope).max(initial=0.0)
+    said = np.sort(left[reached] / slope[reached])
+    if not said.size:
         return None
-    said, weight = left[telling] / slope[telling], loud[telling]
-    order = np.argsort(said)
-    said, total = said[order], np.cumsum(weight[order])
-    needed = total - weight[order] + _AGREEING * total[-1]
-    first = np.flatnonzero(needed <= total[-1] * (1 + 1e-12))
-    last = np.minimum(np.searchsorted(total, np.minimum(needed, total[-1])), said.size - 1)
-    best = int(first[int((said[last[first]] - said[first]).argmin())])
-    return float(np.median(said[best : last[best] + 1])), float(said[last[best]] - said[best])
+    count = min(said.size, max(2, said.size // 10))
+    best = int((said[count - 1 :] - said[: said.size - count + 1]).argmin())
+    return float(np.median(said[best : best + count]))
 
 
 def _as_pad(chain: Chain, sizes: Sizes) -> Chain | None:

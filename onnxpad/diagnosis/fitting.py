@@ -25,7 +25,7 @@ from onnxpad.diagnosis.score import (
     scored,
     size_of,
 )
-from onnxpad.diagnosis.search import EVERYTHING, SINGLE, Extent, Search, changed
+from onnxpad.diagnosis.search import EVERYTHING, SINGLE, Extent, Search
 from onnxpad.errors import RequestError, headline
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.reading.survey import Survey
@@ -140,7 +140,7 @@ class Fitting:
             whole = mended(self.runner, goals, chosen)
             solution = self._confirmed(whole, search.titles[chosen])
             if isinstance(solution, Solution):
-                return self._compared(replace(fit, solution=self._least(solution)))
+                return self._compared(replace(fit, solution=solution))
             fit = replace(fit, partial=solution)
             if count + 1 >= _MOST_CHECKED or rounded:
                 break
@@ -186,23 +186,6 @@ class Fitting:
             network = Network(retarget(network.model, plan=plan).model, network.folder)
         return judged(self.bench, network, self.samples, self.expected)
 
-    def _least(self, solution: Solution) -> Solution:
-        """The solution without the changes that no sample needs.
-
-        Nodes with open sizes keep theirs: samples of other sizes may need it.
-        """
-        search = self._search
-        for number, suspect in enumerate(self.runner.suspects):
-            other = changed(solution.found.chosen, number, 0)
-            if other == solution.found.chosen or not any(other) or suspect.has_open_sizes:
-                continue
-            self.bench.progress("taking back what no sample needs")
-            if search is not None and scored(self.runner, search.references, other).matches:
-                smaller = self._confirmed(other, solution.title)
-                if isinstance(smaller, Solution):
-                    solution = min(solution, smaller, key=lambda one: len(one.plan.entries))
-        return solution
-
     def unchecked(self, chosen: Choice, judgement: Comparison, title: str) -> str:
         """Why choices are no answer that the reference cannot check, '' where it can.
 
@@ -222,7 +205,7 @@ class Fitting:
             fill = fill_of(suspect.options[option].chain)
             if option >= suspect.listed and fill is not None:
                 plain[number] = 0
-                free += not is_usual(self.runner, fill)
+                free += not is_usual(fill)
         places = 0
         for sample, name, right, bound in self._references(judgement) if free else ():
             without = self.runner.tensor(name, plain, sample)
@@ -271,7 +254,7 @@ class Fitting:
 
         Padding in front of the model is tried first, with the padding as it is; where it gives the
         reference, only one edit of a node comes before it. Preparations are tried with the
-        likeliest guesses too, but not where cells agree already, which other inputs would not give.
+        likeliest guesses too.
         """
         search, own = self._search, self.samples
         if search is None:
@@ -287,8 +270,7 @@ class Fitting:
         self.runner.feed(own)
         if self._cause:
             return SINGLE
-        is_open = search.tried[search.best].unlike >= 1
-        for said, change in preparations(own[0]) if is_open else ():
+        for said, change in preparations(own[0]):
             if time.monotonic() < until:
                 self.bench.progress(f"where {said}")
                 self._cause = self._prepared(search, said, [change(feeds) for feeds in own])
@@ -315,7 +297,7 @@ class Fitting:
             if scored(self.runner, search.references, chosen).matches:
                 solution = self._confirmed(chosen, search.titles[chosen])
                 if isinstance(solution, Solution) and solution.plan.entries:
-                    return replace(self._least(solution), preparation=said)
+                    return replace(solution, preparation=said)
                 if isinstance(solution, Solution):
                     return f"where {said}"
         return ""
@@ -325,29 +307,25 @@ class Fitting:
         if not self.nodes.searched:
             return fit
         self.bench.progress("looking for what fits as well")
-        others = self._others(fit)
-        for _ in range(_MOST_CHECKED):  # of what a tolerance allows, what leaves least
+        until = min(time.monotonic() + _SECONDS_FOR_RIVALS, self.deadline)
+        while True:
+            chosen = self.present if fit.solution is None else fit.solution.found.chosen
+            references_ = self._references(fit.judgement)
+            others, complete = rivals(self.runner, references_, chosen, until)
+            best = min(others, key=lambda rival: rival.residual, default=None)
             least = (fit.judgement.residual or 0.0) / _DOMINATED
-            nearer = [one for one in others if one.residual < least]
-            if fit.judgement.verdict is not Verdict.TOLERATED or not nearer:
+            is_tolerated = fit.judgement.verdict is Verdict.TOLERATED
+            if best is None or not is_tolerated or best.residual >= least:
                 break
-            best = min(nearer, key=lambda rival: rival.residual)
             solution = self._confirmed(best.chosen, best.title)
             if not isinstance(solution, Solution):
                 break
-            fit = replace(fit, solution=solution)
-            others = self._others(fit)
+            fit = replace(fit, solution=solution)  # of what a tolerance allows, what leaves least
+        if not complete:
+            self.bench.warn("not every node was tried for other padding that fits as well")
         doubts = [one for one in others if self._is_doubt(fit, one)]
         doubts.sort(key=lambda rival: rival.residual)
         return replace(fit, rivals=tuple(others), doubts=tuple(doubts))
-
-    def _others(self, fit: Fit) -> list[Rival]:
-        chosen = self.present if fit.solution is None else fit.solution.found.chosen
-        until = min(time.monotonic() + _SECONDS_FOR_RIVALS, self.deadline)
-        others, complete = rivals(self.runner, self._references(fit.judgement), chosen, until)
-        if not complete:
-            self.bench.warn("not every node was tried for other padding that fits as well")
-        return others
 
     def _is_doubt(self, fit: Fit, rival: Rival) -> bool:
         """Whether another way may as well be right.

@@ -26,15 +26,7 @@ def convention_names() -> tuple[str, ...]:
 
 
 def guesses(suspects: Sequence[Suspect]) -> Iterator[Guess]:
-    """As it is, whole conventions, then one edit everywhere."""
-    known = set[Choice]()
-    for title, chosen in (*_conventional(suspects), *_edited_alike(suspects)):
-        if chosen not in known:
-            known.add(chosen)
-            yield title, chosen
-
-
-def _conventional(suspects: Sequence[Suspect]) -> Iterator[Guess]:
+    """As it is, whole conventions, then cells of one mode in place of those that are padded now."""
     yield "as it is", (0,) * len(suspects)
     for title, rule in (
         ("all nodes as {}", by_meaning),
@@ -43,28 +35,20 @@ def _conventional(suspects: Sequence[Suspect]) -> Iterator[Guess]:
     ):
         for name in convention_names():
             yield title.format(name), tuple(map(partial(rule, name=name), suspects))
+    for mode in ("constant", "reflect", "edge", "wrap"):
+        yield f"all nodes padded by mode {mode}", tuple(_by_mode(one, mode) for one in suspects)
 
 
-def _edited_alike(suspects: Sequence[Suspect]) -> Iterator[Guess]:
-    """As many padded cells as now, and one edit of the rest at all nodes of a kind that take it.
+def _by_mode(suspect: Suspect, mode: str) -> int:
+    """As many cells as now, which the operator pads by itself where they are zeros."""
+    cells, is_own = padded_cells(suspect.chain), mode == "constant"
 
-    That is the mode of a Pad, rounding, the divisor, output_padding.
-    """
-    edits: dict[object, dict[int, int]] = {}
-    for number, suspect in enumerate(suspects):
-        cells = padded_cells(suspect.chain)
-        for option, one in enumerate(suspect.options if cells else ()):
-            way = one.chain
-            bare = way.pad is None or way.padding == Pads.zero(way.rank)
-            if padded_cells(way) == cells and bare:
-                mode = "constant" if way.pad is None else way.pad.mode
-                grown = way.output_padding if any(way.output_padding) else ()
-                edit = way.op.kind, mode, way.ceil_mode, way.counts_padding, grown
-                edits.setdefault(edit, {}).setdefault(number, option)
-    for ways in edits.values():
-        number, option = next(iter(ways.items()))
-        title = f"all nodes like {suspects[number].label}: {suspects[number].options[option].label}"
-        yield title, tuple(ways.get(n, 0) for n in range(len(suspects)))
+    def fits(one: Candidate) -> bool:
+        step = one.chain.pad
+        same = step is None if is_own else step is not None and step.mode == mode
+        return same and padded_cells(one.chain) == cells
+
+    return _first(suspect, fits) if cells else 0
 
 
 def _first(suspect: Suspect, fits: Callable[[Candidate], bool]) -> int:

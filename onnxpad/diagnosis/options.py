@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
@@ -13,7 +13,7 @@ from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind
-from onnxpad.retargeting.candidates import Candidate, candidates, ordinary
+from onnxpad.retargeting.candidates import Candidate, as_windows, candidates, ordinary, ways_of_pad
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.plan import with_settings
 from onnxpad.retargeting.windows_read import differs, signature, too_many_cells
@@ -93,8 +93,8 @@ class Suspects:
 
     searched: nodes of the main graph that have several ways.
     plain: labels of nodes that have one way only.
-    untried: labels of nodes in bodies of If, Loop and Scan or in local functions, of nodes whose
-        padding cannot be changed here, and of Pads that no convolution or pool reads.
+    untried: labels of nodes in bodies of If, Loop and Scan or in local functions, and of nodes and
+        Pads whose padding cannot be changed here.
     unseen: indices and labels of nodes that nothing compared depends on.
     """
 
@@ -107,7 +107,8 @@ class Suspects:
 def suspects(survey: Survey, network: Network, needed: Collection[int]) -> Suspects:
     """Every padded node; `needed` are indices of the nodes that what is compared depends on."""
     searched, plain, untried = list[Suspect](), list[str](), list[str]()
-    unseen, pads, read = dict[int, str](), dict[int, str](), set[int | None]()
+    unseen, pads = dict[int, str](), dict[int, Site]()
+    read = set[int | None]()
     for site in survey.sites_now():
         index = network.producers.get(site.node.outputs[0]) if site.node.outputs else None
         label, chain = site.address.label, site.chain
@@ -119,7 +120,7 @@ def suspects(survey: Survey, network: Network, needed: Collection[int]) -> Suspe
             unseen[index] = label
             read.add(pad)
         elif chain.op.kind is Kind.PAD:
-            pads[index] = label
+            pads[index] = site
         elif is_other or chain.trouble or too_many_cells(chain):
             untried.append(label)
         elif suspect := _suspect(site, index, pad, network):
@@ -127,7 +128,13 @@ def suspects(survey: Survey, network: Network, needed: Collection[int]) -> Suspe
             read.add(pad)
         else:
             plain.append(label)
-    untried += [label for index, label in pads.items() if index not in read]
+    joined = (one for one in survey.joined_pads() if not one.address.scope)
+    placed = ((network.producers[one.node.outputs[0]], one) for one in joined)
+    pads |= {index: one for index, one in placed if index in needed}
+    for index, site in pads.items():
+        suspect = None if index in read else _lone_pad(site, index)
+        searched += [suspect] if suspect else []
+        untried += [site.address.label] if not suspect and index not in read else []
     searched.sort(key=lambda suspect: suspect.node)
     alone = tuple((index, label) for index, label in unseen.items() if index not in read)
     return Suspects(tuple(searched), tuple(plain), tuple(untried), alone)
@@ -142,14 +149,32 @@ def _suspect(site: Site, index: int, pad: int | None, network: Network) -> Suspe
     chain = site.chain
     named = candidates(opened(chain))
     zeros = [one for one in candidates(chain) if one.chain.pad] if chain.is_max else []
-    others = (*zeros, *map(unnamed, ordinary(opened(chain))))
-    written = {written_as(one.chain): one for one in (*named, *others)[::-1]}
-    options = [*named, *(one for one in others if written[written_as(one.chain)] is one)]
+    options = _options(named, (*zeros, *map(unnamed, ordinary(opened(chain)))))
     source = site.node.inputs[0] if pad is None else network.nodes[pad].input[0]
     count = len(options)
     if count < 2:
         return None
     return Suspect(site.address.label, index, pad, source, chain, options, len(named), count)
+
+
+def _lone_pad(site: Site, index: int) -> Suspect | None:
+    """A Pad node that no convolution or pool reads directly; None where its pads are not known."""
+    chain = as_windows(site.chain)
+    if isinstance(chain, Skip) or chain.trouble or not any(padded_cells(chain)):
+        return None
+    options = _options((unnamed(chain),), map(unnamed, ways_of_pad(opened(chain))))
+    count, source = len(options), site.tensor
+    return Suspect(site.address.label, index, None, source, chain, options, count, count)
+
+
+def _options(named: Sequence[Candidate], others: Iterable[Candidate]) -> list[Candidate]:
+    """The named ways, then others that are written otherwise."""
+    options, written = list(named), {written_as(one.chain) for one in named}
+    for one in others:
+        if written_as(one.chain) not in written:
+            written.add(written_as(one.chain))
+            options.append(one)
+    return options
 
 
 def unnamed(chain: Chain) -> Candidate:

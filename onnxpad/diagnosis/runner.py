@@ -17,6 +17,7 @@ from onnxpad.errors import InternalError, RequestError, headline
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.pieces import cut, variant
 from onnxpad.padding.chain import Chain, is_same
+from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.plan import settings_of, with_settings
 from onnxpad.sessions import RunFailure, Session, Settings, open_session
 
@@ -184,6 +185,8 @@ class Runner:
             suspect = self.suspects[stage.suspect]
             settings = self._settings_of(stage.suspect, way, self._sizes(suspect, state))
             padded = _padded(feeds.get(suspect.source), settings)
+            if padded is not None and suspect.chain.op.kind is Kind.PAD:
+                return dict.fromkeys(stage.makes, padded)
             if padded is not None and settings is not None:
                 feeds[suspect.source], settings = padded, {**settings, "pad_node": None}
         key = (number, json.dumps(settings))

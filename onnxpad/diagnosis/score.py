@@ -22,7 +22,6 @@ Array = NDArray[Any]
 Vector = NDArray[np.float64]
 Values = Mapping[str, Sequence[Array]]
 """Arrays by tensor, one for each sample."""
-_FEW, _BY_CHANCE = 32, 3
 _UNKNOWN, _LEAST = 1e-4, 2e-6
 _TELLING = 8
 
@@ -42,25 +41,17 @@ class Score:
 
     missing: references that do not agree yet, in the order of samples and of the model.
     misfit: 0 where the first of those has its shape.
-    unlike: the part of its cells that differ. Hits by chance are rare, so some cells that agree
-        say more than a small difference in all.
     residual: root mean square of what is left of it over that of the reference.
     """
 
     missing: int
     misfit: float
-    unlike: float
     residual: float
 
     @property
     def matches(self) -> bool:
         """Whether every reference agrees."""
         return self.missing == 0
-
-    @property
-    def by_residual(self) -> tuple[float, ...]:
-        """The order by what is left, whatever cells agree: a few do by chance."""
-        return self.missing, self.misfit, self.residual
 
 
 def first_missing(references: Sequence[Reference], score: Score) -> Reference:
@@ -74,11 +65,11 @@ def scored(runner: Runner, references: Sequence[Reference], chosen: Sequence[int
         left = len(references) - index
         state = runner.until(reference.name, chosen, reference.sample)
         if isinstance(state, Broken):
-            return Score(left, 1000.0 - state.stage, 1.0, inf)
+            return Score(left, 1000.0 - state.stage, inf)
         score = _score_of(state.tensors[reference.name], reference, left)
         if score is not None:
             return score
-    return Score(0, 0.0, 0.0, 0.0)
+    return Score(0, 0.0, 0.0)
 
 
 def difference(runner: Runner, reference: Reference, chosen: Sequence[int]) -> Vector | None:
@@ -96,33 +87,16 @@ def _score_of(got: Array, reference: Reference, left: int) -> Score | None:
     if got.shape != right.shape:
         pairs = zip(got.shape, right.shape, strict=False)
         misfit = sum(abs(log((a + 1) / (b + 1))) for a, b in pairs)
-        return Score(left, misfit if got.ndim == right.ndim else 100.0, 1.0, inf)
+        return Score(left, misfit if got.ndim == right.ndim else 100.0, inf)
     if gap(right, got).max_abs <= reference.tolerance:
         return None
     wide, exact = got.astype(np.float64), right.astype(np.float64)
     known = np.isfinite(wide) & np.isfinite(exact)
     if not known.all() and not np.array_equal(wide[~known], exact[~known], equal_nan=True):
-        return Score(left, 0.0, 1.0, 1e6)
+        return Score(left, 0.0, 1e6)
     error = float(((wide[known] - exact[known]) ** 2).sum())
     size = float((exact[known] ** 2).sum()) or 1.0
-    return Score(left, 0.0, _unlike(wide, exact, reference.tolerance), float(np.sqrt(error / size)))
-
-
-def _unlike(got: Vector, right: Vector, tolerance: float) -> float:
-    """The part of the cells that differ, to a hundredth.
-
-    Zeros are left out, which a Relu gives by itself. All differ where so few agree that it may be
-    chance, which grows with the tolerance over the spread of the reference.
-    """
-    telling = (right != 0) & np.isfinite(right)
-    count = int(telling.sum())
-    if count < _FEW:
-        return 1.0
-    agree = int((np.abs(got - right) <= tolerance)[telling].sum())
-    spread = float(right[telling].std()) or 1.0
-    if agree <= _BY_CHANCE * (1 + count * min(1.0, tolerance / spread)):
-        return 1.0
-    return round(1 - agree / count, 2)
+    return Score(left, 0.0, float(np.sqrt(error / size)))
 
 
 @dataclass(frozen=True, slots=True)

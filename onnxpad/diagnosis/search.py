@@ -9,9 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from heapq import heappop, heappush
-from itertools import islice
-from typing import Any, NamedTuple
+from typing import TypeAlias
 
 from onnxpad.diagnosis.fills import with_fills
 from onnxpad.diagnosis.guesses import Choice, guesses
@@ -24,25 +22,10 @@ class OutOfTimeError(Exception):
     """The budget is spent."""
 
 
-class Extent(NamedTuple):
-    """What is tried around a choice besides the ways of frameworks at single nodes.
-
-    edits: one edit of what is there; fills: constants that are solved for; roots: all this around
-        guesses of the whole network too.
-    """
-
-    patience: int
-    edits: bool = False
-    fills: bool = False
-    roots: bool = False
-
-
-SINGLE = (Extent(1, edits=True),)
-EVERYTHING = (
-    Extent(6),
-    Extent(3, edits=True),
-    Extent(60, edits=True, fills=True, roots=True),
-)
+Extent: TypeAlias = tuple[int, bool]
+"""How many rounds may come no nearer, and whether edits of what is there and fills are tried."""
+SINGLE: tuple[Extent, ...] = ((1, True),)
+EVERYTHING: tuple[Extent, ...] = ((6, False), (60, True))
 
 
 def changed(chosen: Choice, number: int, option: int) -> Choice:
@@ -57,8 +40,7 @@ class Search:
     deadline: a value of time.monotonic.
     say: is told what is being tried.
     tried, titles: every choice that was run, in order, with its score and name.
-    best, closest: the nearest by agreeing cells, and by what is left; the latter was found when
-        time.monotonic was `nearest_at`.
+    best: the nearest, which was found when time.monotonic was `nearest_at`.
     guessed: guesses of the whole network.
     out_of_time, complete: whether the time ended it, and whether all phases came to their end.
     """
@@ -70,7 +52,6 @@ class Search:
     tried: dict[Choice, Score] = field(default_factory=dict)
     titles: dict[Choice, str] = field(default_factory=dict)
     best: Choice = ()
-    closest: Choice = ()
     nearest_at: float = 0.0
     guessed: set[Choice] = field(default_factory=set)
     out_of_time: bool = False
@@ -120,74 +101,39 @@ class Search:
         score = scored(self.runner, self.references, chosen)
         self.tried[chosen], self.titles[chosen] = score, title
         if not self.best or score < self.tried[self.best]:
-            self.best = chosen
-        if not self.closest or score.by_residual < self.tried[self.closest].by_residual:
-            self.closest, self.nearest_at = chosen, time.monotonic()
+            self.best, self.nearest_at = chosen, time.monotonic()
         yield chosen
 
     def _phases(self, between: Callable[[], Sequence[Extent]]) -> Iterator[Choice]:
         for title, chosen in guesses(self.runner.suspects):
             self.guessed.add(chosen)
             yield from self._new(chosen, title)
-        whole = [chosen for chosen in self.tried if any(chosen)]
-        for extent in between():
-            yield from self._explored(whole if extent.roots else (), extent)
+        for patience, edits in between():
+            yield from self._explored(patience, edits=edits)
 
-    def _explored(self, roots: Sequence[Choice], extent: Extent) -> Iterator[Choice]:
-        """Best-first: all around what is nearest by agreeing cells, by what is left, and a root.
+    def _explored(self, patience: int, *, edits: bool) -> Iterator[Choice]:
+        """Best-first, until nothing came nearer in `patience` rounds."""
+        done, vain = set[Choice](), 0
+        while vain < patience and (left := [one for one in self.tried if one not in done]):
+            nearest, chosen = self.best, min(left, key=self.tried.__getitem__)
+            done.add(chosen)
+            yield from self._around(chosen, edits=edits)
+            vain = vain + 1 if self.best == nearest else 0
 
-        Ends after `patience` rounds in which nothing came nearer.
-        """
-        queues: tuple[list[tuple[Any, Choice]], ...] = ([], [])
-        known, waiting, done = 0, iter(roots), set[Choice]()
-        vain, nearest = 0, (self.tried[self.best], self.tried[self.closest])
-        while vain < extent.patience:
-            for chosen in islice(self.tried, known, None):
-                score = self.tried[chosen]
-                heappush(queues[0], (score, chosen))
-                heappush(queues[1], (score.by_residual, chosen))
-            known = len(self.tried)
-            following = [heappop(queue)[1] for queue in queues if queue]
-            for chosen in dict.fromkeys([*following, *islice(waiting, 1)]):
-                if chosen not in done:
-                    done.add(chosen)
-                    yield from self._around(chosen, extent)
-            if not following:
-                return
-            now = self.tried[self.best], self.tried[self.closest]
-            vain, nearest = vain + 1 if now == nearest else 0, now
-
-    def _around(self, chosen: Choice, extent: Extent) -> Iterator[Choice]:
-        """Every other option of one suspect, and fills."""
+    def _around(self, chosen: Choice, *, edits: bool) -> Iterator[Choice]:
+        """Options of one suspect that read otherwise, and fills."""
         now = self.tried[chosen]
         if now.missing > self.tried[self.best].missing:
             return
-        for number, option in self._changes(chosen, now, edits=extent.edits):
-            suspect = self.runner.suspects[number]
-            title = f"{suspect.label}: {suspect.options[option].label}"
-            yield from self._new(changed(chosen, number, option), title)
-        if extent.fills:
-            places = sorted(self.places(now))
+        places = sorted(self.places(now))
+        for number in reversed(places):
+            suspect, reads = self.runner.suspects[number], self.runner.reads(number, chosen)
+            present = suspect.leading(chosen[number], reads)
+            for ways, option in suspect.leaders(reads).items():
+                if ways != present and option < (suspect.listed if edits else suspect.named):
+                    title = f"{suspect.label}: {suspect.options[option].label}"
+                    yield from self._new(changed(chosen, number, option), title)
+        if edits:
             given = self.runner, self.references, chosen, now, places, self._note
             for filled, title in with_fills(*given):
                 yield from self._new(filled, title)
-
-    def _changes(self, chosen: Choice, now: Score, *, edits: bool) -> Iterator[tuple[int, int]]:
-        """Options that read otherwise than the chosen one; those that keep the size first."""
-        sample = first_missing(self.references, now).sample
-        resizing = []
-        for number in sorted(self.places(now), reverse=True):
-            suspect, sizes = self.runner.suspects[number], self.runner.sizes(number, chosen, sample)
-            if sizes is None:
-                continue
-            reads = self.runner.reads(number, chosen)
-            present = suspect.leading(chosen[number], reads)
-            size = suspect.output_sizes(chosen[number], sizes)
-            for ways, option in suspect.leaders(reads).items():
-                if ways != present and option < (suspect.listed if edits else suspect.named):
-                    keeps = not size or suspect.output_sizes(option, sizes) == size
-                    if keeps and not now.misfit:
-                        yield number, option
-                    else:
-                        resizing.append((number, option))
-        yield from resizing

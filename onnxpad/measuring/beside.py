@@ -17,6 +17,6 @@ def probes_beside() -> dict[str, Probe]:
     stored = tomllib.loads((Path(__file__).parent / "beside.toml").read_text("utf-8"))
     feeds = {"x": values(_SHAPE, "float32", None)}
     return {
-        name: Probe(parsed(stored["model"].replace("NODES", nodes)), (feeds,), ("y",))
+        name: Probe(parsed(stored["model"].replace("NODES", nodes), "y"), (feeds,), ("y",))
         for name, nodes in stored["nodes"].items()
     }

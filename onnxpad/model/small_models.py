@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from onnx import ModelProto, NodeProto, helper, numpy_helper, parser, printer
+from onnx import ModelProto, NodeProto, ValueInfoProto, helper, numpy_helper, parser, printer
 
-from onnxpad.errors import InternalError, RequestError
-from onnxpad.padding.expansion import Made, Numbers, Operand, Read, Reshaped, Step
+from onnxpad.errors import RequestError
+from onnxpad.model.comparing.networks import free_names
+from onnxpad.model.editing.session import EditSession
+from onnxpad.padding.expansion import Expansion, Made, Numbers, Operand, Read, Reshaped, Step
 
 Array = NDArray[Any]
 Dims = Sequence[int | str | None] | None
@@ -65,8 +67,7 @@ def with_output_shapes(model: ModelProto, outputs: Mapping[str, Array]) -> Model
 
     Of a model that leaves sizes of its inputs open, those of its outputs are as many, and open.
     """
-    copy = ModelProto()
-    copy.CopyFrom(model)
+    copy = copied(model)
     dims = (dim for value in copy.graph.input for dim in value.type.tensor_type.shape.dim)
     is_open = any(dim.dim_param for dim in dims)
     for value in copy.graph.output:
@@ -82,19 +83,41 @@ def _described(name: str, dtype: str, dims: Dims) -> Any:  # noqa: ANN401 - a Va
     return helper.make_tensor_value_info(name, code, dims)
 
 
-def parsed(text: str) -> ModelProto:
-    """The model of a text in the language of `onnx.parser`.
+def copied(model: ModelProto) -> ModelProto:
+    """A model that may be changed."""
+    copy = ModelProto()
+    copy.CopyFrom(model)
+    return copy
 
-    Its nodes are called after their operators and places; constants that nothing reads are left
-    out.
+
+def pruned(model: ModelProto, outputs: Collection[str], given: Collection[str] = ()) -> ModelProto:
+    """A copy with `outputs` alone, and the nodes, inputs and initializers that they need.
+
+    The tensors `given` are inputs of it, where they are needed. Nodes stay in their order; outputs
+    that are no tensor of the model are left out.
     """
-    model: ModelProto = parser.parse_model(text)
+    copy = copied(model)
+    needed, graph = set(outputs), copy.graph
+    for place in reversed(range(len(graph.node))):
+        if needed.difference(given).intersection(graph.node[place].output):
+            needed |= free_names(graph.node[place])
+        else:
+            del graph.node[place]
+    parts = (graph.input, needed), (graph.initializer, needed), (graph.output, outputs)
+    for part, names in parts:
+        for place in reversed(range(len(part))):
+            if part[place].name not in names:
+                del part[place]
+    known = {value.name for value in graph.input}
+    graph.input.extend(ValueInfoProto(name=one) for one in given if one in needed - known)
+    return copy
+
+
+def parsed(text: str, output: str) -> ModelProto:
+    """What computes an output in a text of `onnx.parser`, nodes called after their operators."""
+    model = pruned(parser.parse_model(text), [output])
     for place, node in enumerate(model.graph.node):
         node.name = f"{node.op_type.lower()}_{place}"
-    read = {name for node in model.graph.node for name in node.input}
-    stored = [tensor for tensor in model.graph.initializer if tensor.name in read]
-    del model.graph.initializer[:]
-    model.graph.initializer.extend(stored)
     return model
 
 
@@ -122,8 +145,6 @@ def plain(operator: str) -> ModelProto:
     return parser.parse_model(_PLAIN_MODELS[operator])
 
 
-_TENSORS = ("x", "w", "b")
-_ROLES = {"w": "weight", "b": "bias"}
 _FLOATS = {np.dtype(np.float16), np.dtype(np.float32), np.dtype(np.float64)}
 
 
@@ -143,55 +164,29 @@ def layer_model(
     if dtype not in _FLOATS:
         raise RequestError(f"the weight holds {dtype}, but must hold float16, float32 or float64")
     arrays = {"w": weight, "b": None if bias is None else bias.astype(dtype)}
-    constants: dict[str, Array] = {k: array for k, array in arrays.items() if array is not None}
-    nodes, made = list[NodeProto](), list[str]()
-    for number, step in enumerate(steps):
-        result = "y" if number == len(steps) - 1 else f"t{number}"
-        inputs = [_name(operand, result, made, constants, dtype) for operand in step.inputs]
-        if step.op_type == "Add" and "" in inputs:
-            made.append(inputs[0])
-            continue
-        while not inputs[-1]:
-            inputs.pop()
-        nodes.append(node(step.op_type, inputs, [result], dict(step.attributes)))
-        made.append(result)
-    if made[-1:] != ["y"]:
-        nodes.append(node("Identity", made[-1:], ["y"], {}))
-    for number, one in enumerate(nodes):
-        one.name = f"{one.op_type.lower()}_{number}"
+    constants = {name: array for name, array in arrays.items() if array is not None}
+    # The steps take the place of a node that reads what a layer reads.
+    whole = [node("Conv", ["x", *constants], ["y"], {})]
     ends = {"x": (dtype.name, input_shape)}, {"y": (dtype.name, None)}
-    model = assembled(nodes, *ends, constants, opset=OPSET_OF_LAYERS)
+    session = EditSession(assembled(whole, *ends, constants, opset=OPSET_OF_LAYERS))
+    (site,) = session.sites_now()
+    own = tuple(_of_layer(step, dtype.name, len(constants)) for step in steps)
+    session.change(site, Expansion(own, (Made(len(own) - 1),)))
+    model = session.finish()
     model.graph.name = "layer"
     return model
 
 
-def _name(
-    operand: Operand | None,
-    result: str,
-    made: Sequence[str],
-    constants: dict[str, Array],
-    dtype: np.dtype[Any],
-) -> str:
-    """The tensor that a step reads to make `result`, a new constant perhaps.
-
-    '' for nothing, and for a bias that is not given.
-    """
-    match operand:
-        case None:
-            return ""
-        case Made(step):
-            return made[step]
-        case Numbers(role, kind, dims, values):
-            array = np.array(values, "int64" if "int" in kind else dtype)
-            constants[f"{result}_{role}"] = array.reshape(dims)
-            return f"{result}_{role}"
-        case Read(position):
-            name = _TENSORS[position]
-            return name if name == "x" or name in constants else ""
-        case Reshaped(Read(position), dims, 0):
-            name = _TENSORS[position]
-            if name not in constants:
-                return ""
-            constants[f"{result}_{_ROLES[name]}"] = constants[name].reshape(dims)
-            return f"{result}_{_ROLES[name]}"
-    raise InternalError(f"{result}: a single layer has no {operand}")
+def _of_layer(step: Step, dtype: str, constants: int) -> Step:
+    """A step with numbers of the layer's type, and without the bias where there is none."""
+    operands: list[Operand | None] = []
+    for operand in step.inputs:
+        match operand:
+            case Numbers(dtype=kind) if "int" not in kind:
+                operands.append(operand._replace(dtype=dtype))
+            case Read(place) | Reshaped(Read(place)) if place > constants:
+                pass
+            case _:
+                operands.append(operand)
+    is_left = step.op_type == "Add" and len(operands) < len(step.inputs)
+    return step._replace(op_type="Identity" if is_left else step.op_type, inputs=tuple(operands))

@@ -112,18 +112,6 @@ class PadStep:
     crossed: tuple[str, ...] = ()
 
 
-class RowOfPads(NamedTuple):
-    """Pads one behind the other that add up: what they do together, behind the tensor `source`.
-
-    The whole names as `crossed` all but the last in front; `to_pools` says whether a tensor between
-    them also reaches a pool.
-    """
-
-    whole: PadStep
-    source: str
-    to_pools: bool = False
-
-
 @dataclass(frozen=True, slots=True)
 class NewPad(PadStep):
     """A Pad that a rewrite asks for, in what it makes of a chain; the model has no such node yet.
@@ -294,8 +282,8 @@ class Chain:
     preferences that decided how this node is read; `trouble` says why the padding cannot be worked
     on.
 
-    `far_pad` is a Pad that reaches the operator through other operators, or `pad` together with
-    the Pads in front of it. `around` are facts about what stands around it.
+    `far_pad` is a Pad that reaches the operator through other operators. `around` are facts about
+    what stands around it.
 
     `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
     and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import Symbol
-from onnxpad.model.excerpt import READ, Excerpt, in_floats, pruned, standing_alone
+from onnxpad.model.excerpt import READ, Excerpt, in_floats, standing_alone
 from onnxpad.model.opened import Model
+from onnxpad.model.small_models import pruned
 from onnxpad.padding.chain import Chain
 
 Array = NDArray[Any]
@@ -110,8 +111,8 @@ def probe(part: Excerpt, sizes: int, judged: Sequence[str], *, for_people: bool 
     """A model of the excerpt and inputs of `sizes` sizes, two or three draws of each.
 
     Only `judged` outputs are there. Raises RequestError where an input has no known type or is too
-    large, and where one holds numbers, such as pads. `for_people` these are 0, and names and
-    weights stay, which else are the same for all that compute the same.
+    large, and where one holds numbers, such as pads. `for_people` these are 0, and weights stay,
+    which else are drawn.
     """
     kept = replace(part, model=pruned(part.model, judged))
     feeds: list[Feeds] = []
@@ -129,33 +130,13 @@ def probe(part: Excerpt, sizes: int, judged: Sequence[str], *, for_people: bool 
             | numbers
             for sign in (LINEAR if _is_linear(model) else SIGNS)
         ]
-    model, feeds, renamed = in_floats(model, feeds)
-    made = Probe(model, tuple(feeds), tuple(renamed.get(name, name) for name in judged))
-    return made if for_people else _renamed(made)
+    model, feeds, renamed = in_floats(model, part.types, feeds)
+    return Probe(model, tuple(feeds), tuple(renamed.get(name, name) for name in judged))
 
 
 def _is_linear(model: Model) -> bool:
     """Whether it has float convolutions alone."""
     return all(node.op_type in ("Conv", "ConvTranspose") for node in model.graph.node)
-
-
-def _renamed(made: Probe) -> Probe:
-    """The probe with names in order of appearance, so that what passes named is asked once."""
-    graph = made.model.graph
-    if any(attribute.HasField("g") for node in graph.node for attribute in node.attribute):
-        return made
-    names = {"": ""}
-    for place, node in enumerate(graph.node):
-        node.name = f"n{place}"
-        for tensors in (node.input, node.output):
-            tensors[:] = [names.setdefault(name, f"t{len(names)}") for name in tensors]
-    for value in (*graph.input, *graph.output, *graph.initializer, *graph.value_info):
-        value.name = names.setdefault(value.name, f"t{len(names)}")
-    ordered = sorted(graph.initializer, key=lambda tensor: list(names.values()).index(tensor.name))
-    del graph.initializer[:]
-    graph.initializer.extend(ordered)
-    feeds = tuple({names[name]: value for name, value in fed.items()} for fed in made.feeds)
-    return Probe(made.model, feeds, tuple(names[name] for name in made.judged))
 
 
 def outputs_behind(part: Excerpt) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ from onnxpad.runtimes.running.runner import Reply, Runner
 
 SECONDS = 60.0
 """How long a runtime may take for one probe before it is ended."""
-_SCHEME = "5"
+_SCHEME = "6"
 """Changes with how probes are drawn and judged, so that older answers are not read."""
 _ANSWERS = {
     "right": Answer.TAKES,

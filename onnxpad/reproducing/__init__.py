@@ -48,7 +48,10 @@ def reproduce(target: str, row: str) -> Reproducer:
     refuse_unless(is_text, "a name", "row", row)
     asked = target_asked(target)
     if row not in asked.failures:
-        raise _no_row(asked, row)
+        near = " or ".join(map(repr, nearest(row, asked.failures, 3)))
+        hint = f": did you mean {near}?" if near else ""
+        every = f"(onnxpad explain {asked_as(asked.name)} prints all)"
+        raise RequestError(f"{asked.name} has no fact '{row}'{hint} {every}")
     fact = asked.failures[row]
     meant = in_its_release(asked, fact)
     words = None if fact.unshown else showing(meant, row, fact)
@@ -188,18 +191,6 @@ def in_its_release(target: Target, row: Row) -> Target:
         return holders[0] if holders else target
     older = find_target(f"{target.runtime}@{row.until}")  # perhaps older than all that are known
     return older if row in older.rows else replace(older, rows=rows_in(older.history, (row.until,)))
-
-
-def _no_row(target: Target, row: str) -> RequestError:
-    known = list(target.failures)
-    if not known:
-        return RequestError(f"{target.name} has no fact about anything that it gets wrong")
-    near = nearest(row, known, 3)
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there is '{known[0]}'"
-    return RequestError(
-        f"{target.name} has no fact '{row}': {hint} "
-        f"(onnxpad explain {asked_as(target.name)} prints all)"
-    )
 
 
 __all__ = ["FILES", "Reproducer", "refuse_folder", "reproduce", "reproduce_node"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import product
@@ -10,8 +10,9 @@ from itertools import product
 from onnxpad.frameworks.fits import own_rules
 from onnxpad.frameworks.layer import Pair
 from onnxpad.frameworks.rules import split
+from onnxpad.geometry.size import plus
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import AutoPad, Chain, NewPad, Pads, PadStep, Skip, is_same
+from onnxpad.padding.chain import AutoPad, Chain, NewPad, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import axes_behind, effective_pads
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import reaches_kernel
@@ -25,6 +26,7 @@ from onnxpad.retargeting.windows_read import differs, signature
 _MIRRORS = ("reflect", "edge", "wrap")
 _MOST_ODD = 8
 _MOST_GROWN = 64
+_LEAST_AXES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +166,13 @@ def _numbers(chain: Chain) -> Iterator[Pads]:
 
 def _nearly_alike(chain: Chain) -> list[Pads]:
     """One cell in all, or as many as SAME adds, nearly halved either way."""
-    pads = [_each(chain, lambda _: split(1))]
-    pads.append(_each(chain, lambda axis: split(max(axis.span - axis.stride, 0))))
+    totals = [1] * chain.rank, [max(axis.span - axis.stride, 0) for axis in chain.axes]
+    pads = [_halved(total) for total in totals]
     return [*pads, *map(_swapped, pads)]
+
+
+def _halved(totals: Sequence[int]) -> Pads:
+    return Pads.of([split(total) for total in totals])
 
 
 def _swapped(pads: Pads) -> Pads:
@@ -183,13 +189,14 @@ def _ordinary_crops(chain: Chain) -> Iterator[Chain]:
 
 
 def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
-    """Copies for zeros, zeros or nothing for the Pad in front, or its cells in other places."""
-    step, own = chain.pad, effective_pads(chain)
+    """Copies for zeros, zeros or nothing for the Pad in front, or its cells in other places.
+
+    Those are where a framework puts padding, or as many at both sides.
+    """
+    step, own, none = chain.pad, effective_pads(chain), Pads.zero(chain.rank)
     if step is None:
         if isinstance(own, Pads) and any(own.flat):
-            none = AutoPad.VALID if isinstance(chain.padding, AutoPad) else Pads.zero(chain.rank)
-            for mode in _mirrors(chain):
-                yield behind_pad(chain, own, Constant(0.0), none, mode)
+            yield from (behind_pad(chain, own, Constant(0.0), none, m) for m in _mirrors(chain))
         return
     data = step.unclear or step.crossed or min(step.pads.flat) < 0
     if data or any(map(any, chain.outer(step.pads))):
@@ -200,21 +207,53 @@ def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
     for mode in _mirrors(chain):
         if mode != step.mode:
             yield replace(chain, pad=NewPad(step.pads, Constant(0.0), mode, instead=True))
-    yield from _elsewhere(chain, bare, step)
-
-
-def _elsewhere(chain: Chain, bare: Chain, step: PadStep) -> Iterator[Chain]:
-    """The cells of the Pad where a framework puts padding, or as many at both sides."""
-    if step.mode not in _MIRRORS and not isinstance(step.fill, Constant):
-        return
-    known = [effective_pads(one.chain) for one in candidates(bare) if one.chain.pad is None]
-    fill = step.fill if isinstance(step.fill, Constant) else Constant(0.0)
-    for pads in dict.fromkeys([*known, *_numbers(chain), *_nearly_alike(chain)]):
-        if isinstance(pads, Pads) and any(pads.flat):
-            none = Pads.zero(chain.rank)
-            yield behind_pad(bare, pads, fill, none, step.mode, instead=True)
+    if step.mode in _MIRRORS or isinstance(step.fill, Constant):
+        known = [effective_pads(one.chain) for one in candidates(bare) if one.chain.pad is None]
+        fill = step.fill if isinstance(step.fill, Constant) else Constant(0.0)
+        for pads in dict.fromkeys([*known, *_numbers(chain), *_nearly_alike(chain)]):
+            if isinstance(pads, Pads) and any(pads.flat):
+                yield behind_pad(bare, pads, fill, none, step.mode, instead=True)
 
 
 def _mirrors(chain: Chain) -> tuple[str, ...]:
     """Modes whose cells are copies, as far as the Pad of this opset has them."""
     return _MIRRORS[:-1] if 0 < chain.opset < Since.PAD_WRAP else _MIRRORS
+
+
+def as_windows(chain: Chain) -> Chain | Skip:
+    """A Pad node that no operator reads as windows of one cell behind a Pad.
+
+    So its ways compare like others. The spatial axes are those behind the first two; where the Pad
+    pads the second axis and not the last, those between. A Skip where the pads are not known, or
+    other axes are padded.
+    """
+    step, shape = chain.pad, chain.shape
+    if step is None or step.unclear:
+        return Skip("its pads are computed while the model runs")
+    if shape is None or len(shape) < _LEAST_AXES or len(step.pads.begins) != len(shape):
+        return Skip("it pads fewer than three axes, or an unknown number of them")
+    last = any(step.pads.sides[1]) and not any(step.pads.sides[-1])
+    around = replace(chain.around, feeds_channels_last=last)
+    window = (Axis(None, 1),) * (len(shape) - 2)
+    bare = replace(chain, axes=window, around=around).with_padding(Pads.zero(len(window)))
+    if any(map(any, bare.outer(step.pads))) or min(step.pads.flat) < 0:
+        return Skip("it pads the batch or the channels, or crops")
+    rows = zip(shape[bare.spatial], bare.inner(step.pads).sides, strict=True)
+    sizes = (None if size is None else plus(size, sum(pair)) for size, pair in rows)
+    return replace(bare, axes=tuple(Axis(size, 1) for size in sizes))
+
+
+def ways_of_pad(chain: Chain) -> Iterator[Chain]:
+    """Ways to pad as many cells, of `as_windows`: other sides, then cells of another mode."""
+    step = chain.pad
+    if step is None:
+        return
+    pads = chain.inner(step.pads)
+    totals = [begin + end for begin, end in pads.sides]
+    half, ends = _halved(totals), Pads.of([(0, total) for total in totals])
+    sides = (side for one in (pads, half, ends) for side in (one, _swapped(one)))
+    bare, none = without_pad(chain), Pads.zero(chain.rank)
+    fill = step.fill if isinstance(step.fill, Constant) else Constant(0)
+    for side, mode in product(dict.fromkeys(sides), ("constant", *_mirrors(chain))):
+        held = fill if mode == "constant" else Constant(0)
+        yield behind_pad(bare, side, held, none, mode, instead=True)

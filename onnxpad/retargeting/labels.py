@@ -9,6 +9,8 @@ from onnxpad.padding.operators import Kind
 def label_of(chain: Chain, present: Chain | None = None) -> str:
     """What to call a way to pad; the `present` one is marked."""
     parts = []
+    if chain.op.kind is Kind.PAD and chain.pad is not None and not chain.pad.unclear:
+        return f"pads {flat_text(chain.pad.pads)} {_filled(chain.pad)}"
     if chain.pad is not None and chain.pad.unclear:
         parts.append("computed Pad")
     elif chain.pad is not None:

@@ -106,6 +106,8 @@ def settings_of(chain: Chain) -> dict[str, Any]:
 
     Raises RequestError where the chain's padding is not clear.
     """
+    if chain.op.kind is Kind.PAD and chain.pad is not None:
+        return {"pad_node": _pad_record(chain.pad)}
     found: dict[str, Any] = {}
     match chain.padding:
         case AutoPad() as mode:

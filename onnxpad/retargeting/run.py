@@ -15,6 +15,7 @@ from onnxpad.model.stated_sizes import Keep, breaks, stale_sizes
 from onnxpad.padding.chain import Chain, Skip
 from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.padding.operators import Kind
+from onnxpad.retargeting.candidates import as_windows
 from onnxpad.retargeting.feasible import refuse_infeasible
 from onnxpad.retargeting.habits import named_convention
 from onnxpad.retargeting.labels import label_of
@@ -27,18 +28,22 @@ Progress = Callable[[str, int, int], None]
 T = TypeVar("T", Move, Kept, Refused)
 Outcome: TypeAlias = Move | Kept | Refused
 _TRY = "\n  try     correct the entry, or leave it out; onnxpad inspect shows what the node has now"
+_LONE_PAD = (
+    "the entry of a Pad node holds 'pad_node' alone, with pads, value and mode; a Pad in front of "
+    "a convolution or pool belongs into the entry of that operator"
+)
 
 
 @dataclass(frozen=True, slots=True)
 class MoveRule:
     """The padding that each node gets: that of a convention, or what a plan lists.
 
-    change: the node as it is to be, the same chain where it stays.
+    change: the chain of a node as it is and as it is to be, equal where the node stays.
     plan: the plan, None for a convention; only the nodes that it lists are asked about.
     """
 
     name: str
-    change: Callable[[str, Chain], Chain | Skip]
+    change: Callable[[str, Chain], tuple[Chain, Chain] | Skip]
     plan: Plan | None = None
 
     @property
@@ -53,25 +58,35 @@ def by_convention(to: str, source: str | None) -> MoveRule:
     if source is not None:
         named_convention(source)
 
-    return MoveRule(name, lambda _, chain: moved(chain, to, source=source))
+    def change(_: str, chain: Chain) -> tuple[Chain, Chain] | Skip:
+        after = moved(chain, to, source=source)
+        return after if isinstance(after, Skip) else (chain, after)
+
+    return MoveRule(name, change)
 
 
 def by_plan(plan: Plan) -> MoveRule:
     """Give each node the padding that the plan lists."""
     settings = {entry.node: entry.settings for entry in plan.entries}
 
-    def change(node: str, chain: Chain) -> Chain | Skip:
+    def change(node: str, chain: Chain) -> tuple[Chain, Chain] | Skip:
         where, entry = f"{plan.label}, node '{node}' ({chain.op.name})", settings[node]
+        before: Chain | Skip = chain
         if chain.trouble:
             return chain.trouble.as_skip()
-        if not chain.op.has_windows:
-            return Skip(f"the padding of a {chain.op.name} goes with what reads it")
+        if chain.op.kind is Kind.PAD:
+            if [*entry] != ["pad_node"] or entry["pad_node"] is None:
+                raise RequestError(f"{where}: {_LONE_PAD}")
+            before = as_windows(chain)
+        if isinstance(before, Skip):
+            return before
         try:
-            after = with_settings(chain, entry)
-            refuse_infeasible(chain, after)
+            after = with_settings(before, entry)
+            refuse_infeasible(before, after)
         except RequestError as error:
             raise RequestError(f"{where}: {error!s}{_TRY}") from error
-        return as_it_runs(chain, after)
+        written = as_it_runs(before, after)
+        return written if isinstance(written, Skip) else (before, written)
 
     return MoveRule("plan", change, plan)
 
@@ -116,6 +131,7 @@ class Run:
     def _round(self) -> bool:
         """Nodes up to one that makes another reading necessary; False at the end."""
         names, sites = self._rule.names, self._session.sites_now()
+        sites = (*sites, *(self._session.joined_pads() if names else ()))
         for site in sites:
             address = site.address
             is_asked = self._rule.plan is None or address.label in names
@@ -136,12 +152,13 @@ class Run:
             tensor = site.node.inputs[0] if site.node.inputs else ""
             refused = Refused(site.address, site.op, site.chain, result, tensor, site.input_type)
             return None if result.moot else refused
-        if result != site.chain:
-            return self._moved(site, site.chain, result)
+        before, after = result
+        if after != before:
+            return self._moved(site, before, after)
         is_planned = self._rule.plan is not None
-        why = unchanged_because(site.chain, self._rule.name)
+        why = unchanged_because(before, self._rule.name)
         why = "the plan says what is there" if is_planned else why
-        return Kept(site.address, site.op, label_of(site.chain), why)
+        return Kept(site.address, site.op, label_of(before), why)
 
     def _moved(self, site: Site, before: Chain, after: Chain) -> Move:
         session, resized = self._session, resizes(before, after)

@@ -30,7 +30,8 @@ from onnxpad.rewriting.steps.dequantised_pads import outside_group
 from onnxpad.rewriting.steps.refusals import attempted
 from onnxpad.runtimes.onnxruntime.runtime_check import first_that_runs
 
-MAX_ROUNDS = 10_000
+_IN_A_ROW = 64
+"""So many Pads of a row go at most."""
 
 
 @reported("rule as pass", "node.label as node", "node.scope as scope", "op", "script as edits")
@@ -140,7 +141,7 @@ def _run_pass(
     session: EditSession, rule: Pass, selected: Callable[[Address], bool], log: PassLog
 ) -> None:
     inserted = inserted_by(log.changes)
-    for _ in range(MAX_ROUNDS):
+    for number in range(1, _IN_A_ROW + 1):
         refusals: list[Refusal] = []
         again = expanded = False
         is_compound = rule.removes & {Form.JOINED, Form.BATCHES}
@@ -155,10 +156,9 @@ def _run_pass(
             elif verdict is not None:
                 refusals.append(verdict)
         # New nodes may be read where those that they replace could not.
-        if not again and not (expanded and refusals):
+        if number == _IN_A_ROW or not (again or (expanded and refusals)):
             log.refusals += refusals
             return
-    raise InternalError(f"pass {rule.name} does not come to an end")
 
 
 def _uncovers(before: Chain, after: Chain | Expansion) -> bool:

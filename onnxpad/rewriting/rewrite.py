@@ -25,7 +25,7 @@ from onnxpad.model.opened import (
     open_model,
     untouched,
 )
-from onnxpad.model.reading.divisors import Settling, hanging_on_sizes, settling_facts
+from onnxpad.model.reading.divisors import hanging_on_sizes, hints_beside, settling_facts
 from onnxpad.model.reading.survey import without_collections
 from onnxpad.model.stated_sizes import stale_sizes, stated
 from onnxpad.padding.chain import Mark, Preference, Preferences, Skip
@@ -305,15 +305,14 @@ def _refuse_rest(skips: Sequence[Refusal], fitting: Fitted | None, target: str) 
 def _with_divisors(skips: Sequence[Refusal], session: EditSession) -> list[Refusal]:
     """The same with the weakest fact that settles computed pads beside numbers that do."""
     hanging = {id(one) for one in skips if one.skip.hints and hanging_on_sizes(one.chain)}
-    found = settling_facts(session) if hanging else None
-    if found is None:
+    facts = settling_facts(session) if hanging else ()
+
+    def settled(skip: Skip) -> Skip:
+        return replace(skip, hints=hints_beside(skip.hints, facts), settled_by=facts)
+
+    if not facts:
         return list(skips)
-    return [one._replace(skip=_settled(one, found)) if id(one) in hanging else one for one in skips]
-
-
-def _settled(one: Refusal, found: Settling) -> Skip:
-    hints = found.hints(one.skip.hints)
-    return replace(one.skip, hints=hints, settled_by=found.facts)
+    return [one._replace(skip=settled(one.skip)) if id(one) in hanging else one for one in skips]
 
 
 def _take_back_undone(session: EditSession, changes: Sequence[Change]) -> None:

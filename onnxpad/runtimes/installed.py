@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -9,7 +10,7 @@ from typing import NamedTuple
 
 from onnxpad.reports import reported
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.releases import are_one, is_release, nearest_known, written_as
+from onnxpad.runtimes.releases import are_one, nearest_known, written_as
 from onnxpad.runtimes.targets import Target, find_target
 
 
@@ -80,10 +81,5 @@ def release_of(package: str) -> str | None:
         found = version(package)
     except PackageNotFoundError:
         return None
-    numbers: list[str] = []
-    for part in found.partition("+")[0].split("."):
-        if not part.isdecimal():
-            break
-        numbers.append(part)
-    written = ".".join(numbers)
-    return written if is_release(written) else None
+    numbers = re.match(r"\d+(\.\d+)*", found)
+    return numbers[0] if numbers else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -88,7 +87,7 @@ class Judgement:
 
 
 def _is_about_types(row: Row) -> bool:
-    return any(condition.text == WORDS["two_types"].text for condition in row.when)
+    return any(condition.text == WORDS["two_types"].says for condition in row.when)
 
 
 def judge(target: Target, chain: Chain) -> Judgement:
@@ -144,7 +143,7 @@ def _untested(target: Target, operator: str, *where: str) -> Judgement:
 def _unlike_others(chain: Chain) -> list[str]:
     """Conditions for which only a row that asks for one says that a target takes the node."""
     names = _RARE if chain.op.kind is Kind.PAD else (*_RARE, "negative_pads")
-    return [WORDS[name].text for name in names if WORDS[name].holds(chain)]
+    return [WORDS[name].says for name in names if WORDS[name].holds(chain)]
 
 
 def _by_the_file_alone(target: Target, chain: Chain) -> Judgement | None:
@@ -294,21 +293,8 @@ def plain_chain(opset: int) -> Chain:
 
 def cures(rows: Sequence[Row]) -> tuple[str, ...]:
     """What a user can do to the model so that none of `rows` holds; () where that is not known."""
-    found = {row.cure for row in rows}
-    if not all(found):
-        return ()
-    strictest: dict[str, str] = {}
-    for cure in sorted(found, key=_opset_named):
-        strictest[re.sub(r"\d+", "", cure)] = cure
-    return (together(tuple(strictest.values())),) if strictest else ()
-
-
-def _opset_named(cure: str) -> int:
-    """Sorts cures that name an opset so that the last one includes the others."""
-    opset = re.search(r"\d+", cure)
-    if opset is None:
-        return 0
-    return -int(opset[0]) if cure.endswith("older") else int(opset[0])
+    found = tuple(dict.fromkeys(row.cure for row in rows))
+    return (together(found),) if found and all(found) else ()
 
 
 def _open(rows: tuple[Row, ...], chain: Chain) -> Judgement:

@@ -1,6 +1,6 @@
 """Files of rules: what a runtime does with padding, as TOML in the words of conditions/words.
 
-Files of users are checked, and every error names file, line and key. Those of this package are
+Files of users are checked, and every error names file, rule and key. Those of this package are
 checked by tests; they also name sources, releases and tables that several targets share.
 """
 
@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import Any
 
 from onnxpad.errors import RequestError, counted, headline, nearest
 from onnxpad.padding.operators import OPERATORS, Kind
@@ -28,7 +28,7 @@ from onnxpad.runtimes.conditions.rows import (
     Evidence,
     Row,
 )
-from onnxpad.runtimes.conditions.words import WORDS, Term, condition_of, word_called
+from onnxpad.runtimes.conditions.words import WORDS, Term, condition_of
 from onnxpad.runtimes.own_targets import is_own_rules, is_own_runtime
 from onnxpad.runtimes.releases import numbers, rows_in
 from onnxpad.runtimes.target import Target
@@ -75,11 +75,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
     "every padded": _PADDED,
 }
 """Names that stand for several operators in the files of this package."""
-_OPERATORS = (*_PADDED, *(name for name in _PLAIN if " " not in name))
 _THRESHOLDS = tuple(name for name, word in WORDS.items() if word.takes_number)
-_OF_NODES = {*_THRESHOLDS} - {"opset_above", "opset_below"}
-_RULE_KEYS = ("operators", "when", "answer", "evidence", "says", "cure", "models", *_THRESHOLDS)
-_FILE_KEYS = ("name", "version", "takes", "rule")
 _TABLES = {
     "loader": ("loader", "checks"),
     "loader of WebGPU": ("loader",),
@@ -92,7 +88,7 @@ _UNSHOWN = "small models have operators that pad, and what a rewrite writes besi
 def own_target(path: str, is_built_in: Callable[[str], bool]) -> Target:
     """The target that a file of rules describes; its name is none of a built-in target.
 
-    Raises RequestError for a file that cannot be read, and with line and key for a wrong one.
+    Raises RequestError for a file that cannot be read, and with rule and key for a wrong one.
     """
     return _target_of(path, _text_of(path), is_built_in)
 
@@ -148,9 +144,82 @@ def _shared_rows(tables: Sequence[Table], source: str, releases: Sequence[str]) 
 def read_rules(text: str, path: str, is_built_in: Callable[[str], bool] = lambda _: False) -> Table:
     """The table that TOML text of a user holds, checked; `path` names it in errors.
 
-    Raises RequestError with line and key.
+    Raises RequestError with the number of the rule and the key.
     """
-    return _Checks(text, path, is_built_in).table
+    try:
+        table: Table = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise RequestError(f"{path} is not TOML: {headline(error)}") from error
+    rules = table.get("rule", [])
+    if not isinstance(rules, list) or not all(isinstance(one, dict) for one in rules):
+        raise RequestError(f"{path}, rule: rules are tables that begin with [[rule]]")
+    _check({key: value for key, value in table.items() if key != "rule"}, _FILE_KEYS, path)
+    if not rules and not table.get("takes"):
+        raise RequestError(f"{path} has no rule: 'onnxpad explain own-runtime' shows one")
+    name = table.get("name", "")
+    if name == ALL or is_built_in(name):
+        raise RequestError(f"{path}, name: '{name}' is a target of onnxpad: choose another name")
+    name = name or Path(path).stem
+    if not _NAME.fullmatch(name) or is_own_rules(name) or is_own_runtime(name):
+        wrong = f"'{name}' is no name of a target, which has letters, digits and - . + _"
+        raise RequestError(f'{path}, name: {wrong}: write name = "npu"')
+    for number, rule in enumerate(rules, 1):
+        where = f"{path}, rule {number}"
+        _check(rule, _RULE_KEYS, where)
+        if not (rule.get("operators") and "answer" in rule):
+            raise RequestError(f"{where} lacks 'operators' or 'answer'")
+        operators = [] if rule["operators"] == ALL else rule["operators"]
+        plain = [one for one in operators if one not in _PADDED]
+        if plain and ("when" in rule or _OF_NODES.intersection(rule)):
+            reason = f"'{plain[0]}' does not pad: only opset_above and opset_below may be asked"
+            raise RequestError(f"{where}, operators: {reason}; write a rule of its own for it")
+    return table
+
+
+_FILE_KEYS = {"name": str, "version": str, "takes": list}
+_RULE_KEYS: Mapping[str, type] = {
+    "operators": list,
+    "when": list,
+    "models": int,
+    **dict.fromkeys(_THRESHOLDS, int),
+    **dict.fromkeys(("answer", "evidence", "says", "cure"), str),
+}
+_OF_NODES = {*_THRESHOLDS} - {"opset_above", "opset_below"}
+_PLAIN_WORDS = tuple(name for name in WORDS if name not in _THRESHOLDS)
+_KNOWN = {
+    "operators": (ALL, *_PADDED, *(name for name in _PLAIN if " " not in name)),
+    "when": (*_PLAIN_WORDS, *(_NEGATION + name for name in _PLAIN_WORDS)),
+    "answer": tuple(Answer),
+}
+_TAKES = {
+    str: "one line of text",
+    int: "a whole number from 0 on",
+    list: "a list of names in quotation marks",
+}
+
+
+def _check(table: Table, keys: Mapping[str, type], where: str) -> None:
+    """Raise RequestError for a key or a value that may not stand in a table."""
+    _refuse_unknown(table, keys, where)
+    for key, value in table.items():
+        names = value if isinstance(value, list) else [value]
+        if keys[key] is int:
+            is_right = type(value) is int and 0 <= value < 1 << 31
+        else:
+            is_right = all(isinstance(one, str) and one.isprintable() for one in names)
+            is_right &= isinstance(value, keys[key]) or (value == ALL and key != "when")
+        if not is_right:
+            raise RequestError(f"{where}, {key}: it takes {_TAKES[keys[key]]}, not {value!r}")
+        _refuse_unknown(names, _KNOWN.get(key, names), f"{where}, {key}")
+
+
+def _refuse_unknown(names: Iterable[str], known: Collection[str], where: str) -> None:
+    for name in names:
+        if name not in known:
+            near = nearest(name.replace("-", "_"), known)
+            meant = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
+            number = f" (write {name} = 3 as a key)" if name in _THRESHOLDS else ""
+            raise RequestError(f"{where}: '{name}' is none that may stand here{number}: {meant}")
 
 
 def rules_text(table: Table) -> str:
@@ -171,9 +240,6 @@ def _text_of(path: str) -> str:
         with Path(path).open("rb") as stream:
             data = stream.read(LARGEST + 1)
         text = data.decode()
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise RequestError(f"{path}, line {line}: the text is not UTF-8") from error
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise RequestError(f"cannot read the target '{path}': {reason}") from error
@@ -240,7 +306,7 @@ def _conditions(
     )
     says, cure = rule.get("says", ""), rule.get("cure", "")
     if cure and not when:
-        return (Condition.remedy(says, cure),), ""
+        return (Condition(says, lambda _: True, cure=cure),), ""
     return ((replace(when[0], cure=cure), *when[1:]) if cure else when), says
 
 
@@ -260,116 +326,3 @@ def _spelled_out(operators: Iterable[str]) -> tuple[str, ...]:
     """The operators with every name that onnxpad has for one of them: 'Slice of an input'."""
     names = set(operators)
     return (*operators, *(name for name in _PLAIN if not names.isdisjoint(name.split())))
-
-
-class _Checks:
-    """A file of a user; every error of it names the line of a key."""
-
-    def __init__(self, text: str, path: str, is_built_in: Callable[[str], bool]) -> None:
-        self._text, self._path = text.replace("\r\n", "\n"), path
-        try:
-            self.table: Table = tomllib.loads(self._text)
-        except (ValueError, RecursionError) as error:
-            raise RequestError(f"{path} is not TOML: {headline(error)}") from error
-        table = self.table
-        self._keys(None, table, _FILE_KEYS)
-        rules = table.get("rule", [])
-        if not isinstance(rules, list) or not all(isinstance(one, dict) for one in rules):
-            self._refuse(None, "rule", "rules are tables that begin with [[rule]]")
-        if not rules and not table.get("takes"):
-            raise RequestError(f"{path} has no rule: 'onnxpad explain own-runtime' shows one")
-        if table.get("takes") != ALL:
-            self._texts(None, "takes", table)
-        self._line(None, "version", table)
-        self._name(self._line(None, "name", table), is_built_in)
-        for number, rule in enumerate(rules):
-            self._rule(number, rule)
-
-    def _name(self, name: str, is_built_in: Callable[[str], bool]) -> None:
-        if name == ALL or (name and is_built_in(name)):
-            self._refuse(None, "name", f"'{name}' is a target of onnxpad: choose another name")
-        name = name or Path(self._path).stem
-        if not _NAME.fullmatch(name) or is_own_rules(name) or is_own_runtime(name):
-            wrong = f"'{name}' is no name of a target, which has letters, digits and - . + _"
-            self._refuse(None, "name", f'{wrong}: write name = "npu"')
-
-    def _rule(self, number: int, rule: Table) -> None:
-        self._keys(number, rule, _RULE_KEYS)
-        for key in ("operators", "answer"):
-            if key not in rule:
-                self._refuse(number, None, f"the rule lacks '{key}'")
-        operators = rule["operators"]
-        if operators != ALL:
-            for name in self._texts(number, "operators", rule) or [""]:
-                self._known(number, "operators", name, _OPERATORS)
-        self._known(number, "answer", rule["answer"], tuple(Answer))
-        self._words(number, self._texts(number, "when", rule))
-        for key in (*_THRESHOLDS, "models"):
-            count = rule.get(key, 0)
-            if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count < 1 << 31:
-                self._refuse(number, key, "it takes a whole number from 0 on")
-        for key in ("evidence", "says", "cure"):
-            self._line(number, key, rule)
-        plain = [name for name in operators if name not in _PADDED] if operators != ALL else []
-        if plain and ("when" in rule or _OF_NODES.intersection(rule)):
-            reason = f"'{plain[0]}' does not pad: only opset_above and opset_below may be asked"
-            self._refuse(number, "operators", f"{reason}; write a rule of its own for it")
-
-    def _words(self, number: int, words: Sequence[str]) -> None:
-        for text in words:
-            name = text.removeprefix(_NEGATION)
-            try:
-                word_called(name)
-            except RequestError as error:
-                self._refuse(number, "when", str(error))
-            if name in _THRESHOLDS:
-                self._refuse(number, "when", f"'{name}' takes a number: write {name} = 3 as a key")
-            if text != name and name in words:
-                self._refuse(number, "when", f"'{name}' and '{text}' never hold together")
-
-    def _line(self, number: int | None, key: str, table: Table) -> str:
-        text = table.get(key, "")
-        if not isinstance(text, str) or not text.isprintable():
-            self._refuse(number, key, "it takes one line of text")
-        return text
-
-    def _texts(self, number: int | None, key: str, table: Table) -> Sequence[str]:
-        texts: Sequence[str] = table.get(key, [])
-        if not isinstance(texts, list) or not all(isinstance(one, str) for one in texts):
-            self._refuse(number, key, "it takes a list of names in quotation marks")
-        return texts
-
-    def _keys(self, number: int | None, table: Table, keys: Sequence[str]) -> None:
-        for key in table:
-            self._known(number, key, key, keys)
-
-    def _known(self, number: int | None, key: str, name: object, known: Sequence[str]) -> None:
-        if name not in known:
-            near = nearest(str(name), known)
-            meant = f"did you mean '{near[0]}'?" if near else f"there are {', '.join(known)}"
-            self._refuse(number, key, f"'{name}' is none that may stand here: {meant}")
-
-    def _refuse(self, number: int | None, key: str | None, why: str) -> NoReturn:
-        """Raise RequestError about a key of rule `number`, counted from 0, or of the file."""
-        line = _line_of(self._text, number, key)
-        at = f"{self._path}, line {line}" if line else self._path
-        rule = "" if number is None or line else f"rule {number + 1}"
-        raise RequestError(f"{', '.join(filter(None, (at, rule, key)))}: {why}")
-
-
-_HEADER = re.compile(r"^[ \t]*\[\[[ \t]*rule[ \t]*\]\]", re.MULTILINE)
-
-
-def _line_of(text: str, number: int | None, key: str | None) -> int | None:
-    """The line, from 1, on which a key of the file or of rule `number` begins, or its header.
-
-    None where that is not found, as in a file whose texts hold lines [[rule]].
-    """
-    headers = [one.start() for one in _HEADER.finditer(text)]
-    if number is not None and len(headers) != len(tomllib.loads(text)["rule"]):
-        return None
-    begin = 0 if number is None else headers[number]
-    if key is None:
-        return text.count("\n", 0, begin) + 1
-    at = re.compile(rf"^[ \t]*[\"']?{re.escape(key)}[\"']?\s*=", re.MULTILINE).search(text, begin)
-    return None if at is None else text.count("\n", 0, at.start()) + 1

@@ -33,6 +33,7 @@ def explanation_document(entry: Explanation, *, everything: bool = True) -> Docu
     facts = [(name, value.replace(f": {source}, ", ": ")) for name, value in entry.facts]
     brief = facts != [*entry.facts]
     facts += [("source", f"{source}, where no other is named" if brief else source)] * bool(source)
+    everything = everything or entry.kind == "topic"
     if not everything:
         facts = [(name, _shortened(value)) for name, value in facts]
     table = Table(("fact", ""), tuple(facts), "facts")

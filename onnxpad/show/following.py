@@ -51,13 +51,6 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[Line]:
         yield "'onnxpad explain NAME' says more about a trap, and which passes help"
 
 
-def commands(inspection: Inspection, model: str) -> list[str]:
-    """The rewrites that a reader most likely wants."""
-    lines = next_lines(inspection, model)
-    typed = [line.typed for line in lines if isinstance(line, Command)]
-    return [one for one in typed if one.startswith(_REWRITE)]
-
-
 def _rewrite(model: str, options: Sequence[str], case: str = "next") -> Command:
     words = (_REWRITE, shlex.quote(model), *options, "-o OUT")
     return Command(" ".join(filter(None, words)), case)

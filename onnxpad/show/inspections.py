@@ -19,7 +19,9 @@ from onnxpad.show.wording import (
     limits_text,
     open_in_file_text,
     pads_text,
+    route_text,
     shape_text,
+    visible,
     window_text,
 )
 
@@ -50,11 +52,14 @@ def inspection_document(
     """
     each, everything = each or page, everything or page
     verdicts: tuple[Section, ...] = ()
+    line = [f"{route_text(model)}: {counts_text(inspection)}"]
     if inspection.targets:
-        from onnxpad.show.verdicts import targets_section
+        from onnxpad.show.verdicts import answers_text, targets_section
 
+        line += (f"{name}: {answers_text(one)}" for name, one in inspection.targets.items())
+        line += (one.note for one in inspection.installed.values())
         verdicts = (targets_section(inspection, everything=everything and not page, each=each),)
-    has_rows = any(one.table and one.table.rows for one in verdicts)
+    has_rows = any(one.lines or (one.table and one.table.rows) for one in verdicts)
     worth = [node for node in inspection.nodes if is_worth_a_row(node)]
     shown = inspection.nodes if everything else [] if has_rows else worth
     headline, *more = [*_headlines(inspection), counts_text(inspection)]
@@ -82,6 +87,7 @@ def inspection_document(
         ),
         state_of(inspection),
         "" if each or everything else EACH,
+        line=visible("; ".join(line)),
     )
 
 

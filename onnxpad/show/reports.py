@@ -15,8 +15,9 @@ from onnxpad.measuring import Measurement
 from onnxpad.resolving import Resolution
 from onnxpad.retargeting import Retargeting
 from onnxpad.rewriting.rewrite import Rewriting
-from onnxpad.show.diagnoses import Around, diagnosis_document
+from onnxpad.show.diagnoses import diagnosis_document
 from onnxpad.show.document import Document, document_text
+from onnxpad.show.edits import edited_document
 from onnxpad.show.explanations import explanation_document
 from onnxpad.show.guardings import guarding_document
 from onnxpad.show.inspections import inspection_document
@@ -24,21 +25,21 @@ from onnxpad.show.measurements import measurement_document
 from onnxpad.show.pages.page import fragment_html, page_html
 from onnxpad.show.pages.templates import check_installed
 from onnxpad.show.resolutions import resolution_document
-from onnxpad.show.retargetings import retargeting_document
-from onnxpad.show.rewritings import rewriting_document
 from onnxpad.show.validations import validation_document
 from onnxpad.validation import Validation
 
 _RETARGET = "onnxpad retarget {} --plan plan.json -o OUT"
 _DOCUMENTS: dict[type, Callable[[Any, str, bool], Document]] = {
     Inspection: lambda one, model, page: inspection_document(one, model, page=page),
-    Rewriting: lambda one, model, page: rewriting_document(model, "", one, each=page),
-    Retargeting: lambda one, model, page: retargeting_document(model, "", one, each=page),
+    **dict.fromkeys(
+        (Rewriting, Retargeting),
+        lambda one, model, page: edited_document(model, "", one, each=page),
+    ),
     Validation: lambda one, _, page: validation_document(one, one.compared, each=page),
     Diagnosis: lambda one, model, _: diagnosis_document(
-        one, model, Around(follow=_RETARGET.format(model))
+        one, model, follow=_RETARGET.format(model) if one.explained else ""
     ),
-    Guarding: lambda one, _, page: guarding_document(one, draw=page),
+    Guarding: lambda one, _, page: guarding_document(one, each=page),
     Measurement: lambda one, *_: measurement_document(one),
     Resolution: lambda one, *_: resolution_document(one),
     Explanation: lambda one, *_: explanation_document(one),

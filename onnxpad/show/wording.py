@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from onnxpad.errors import few
@@ -80,14 +80,6 @@ def open_in_file_text(assumed: Mapping[str, int | str]) -> str:
 def _as_fact(fact: int | str) -> str:
     plain = "".join(str(fact).split()).replace("==", "=")
     return plain if plain.startswith("%") else f"={plain}"
-
-
-def idle_lines(*, in_vain: bool, compared: bool) -> Iterator[str]:
-    """That a model is as it was although something was to be done, and that nothing was run."""
-    if in_vain:
-        yield "nothing was changed"
-    if not compared:
-        yield "nothing to validate: the model did not change"
 
 
 def shape_text(shape: Sequence[object] | None) -> str:

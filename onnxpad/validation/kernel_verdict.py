@@ -11,22 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.errors import LimitMet, headline
+from onnxpad import processes
+from onnxpad.errors import headline
 from onnxpad.geometry.size import Symbol
 from onnxpad.geometry.size_fact import SizeFact
 from onnxpad.model.comparing.networks import random_nodes
-from onnxpad.model.graph.nodes import every_node
 from onnxpad.model.graph.types import Type
-from onnxpad.processes import ChildEnded
-from onnxpad.proof import Clock, Counterexample, Limits, Proof, prove
+from onnxpad.proof import Counterexample, Limits, Proof, prove
 from onnxpad.validation.interface import broken
-from onnxpad.validation.proof_apart import prove_apart
 from onnxpad.validation.report import ProofReport, Validation
 from onnxpad.validation.samples import Pair
 
 Array = NDArray[Any]
-_SHORT, _FEW_NODES = 4_000_000, 2_000
-"""Cells and nodes tried in this process: rewrites of ResNet-50 need 3 million cells."""
+_BYTES_OF_A_CELL = 8
+"""At most so many are held of each: rewrites of ResNet-50 need 3 million cells."""
 _ONLY_RUNS = "only runs can compare these models"
 _NO_TIME, _NO_CELLS = "the budget of seconds is spent", "the budget of cells is spent"
 _EXAMPLE = 224
@@ -50,13 +48,12 @@ def proved(pair: Pair, types: Mapping[str, Type], limits: Limits) -> ProofReport
         found = replace(found, verdict="undecided", reason=why)
     if found.verdict == "refuted" and shown is None and not broken(*pair):
         found = replace(found, verdict="undecided")  # of defaults, which callers seldom replace
-    larger = larger if found.verdict == "undecided" else None
     return ProofReport(
         *(found.verdict, found.reason, found.rounded, open_sizes, facts),
         *(found.regions, found.readings, found.probability, found.seconds),
         None if shown is None else _whole(shown, types, pair),
-        fixing if larger is not None else {},
-        larger or {},
+        fixing if larger else {},
+        larger,
     )
 
 
@@ -81,44 +78,31 @@ def arrays_file(given: Mapping[str, Array]) -> bytes:
 
 
 def _proof(
-    pair: Pair, facts: Mapping[str, int | str], limits: Limits, *, is_open: bool = False
-) -> tuple[Proof, Mapping[str, int | str] | None]:
+    pair: Pair, facts: Mapping[str, int | str], limits: Limits, *, is_open: bool
+) -> tuple[Proof, Mapping[str, int | str]]:
     """What the kernel says; where a damaged model breaks it off, nothing is decided.
 
-    A short try is made here, where its own budget ends it; all else in a child process. With it,
-    of a proof that did not end, the limits that give it more. `is_open`: sizes may be fixed.
+    With it, of a proof that did not end, the limits that give it more. `is_open`: sizes may be
+    fixed.
     """
-    clock = Clock(limits.seconds, limits.slowdown)
-    found = Proof("undecided", _NO_TIME)
+    cells = min(limits.cells, processes.current().memory_allowed() // _BYTES_OF_A_CELL)
     try:
-        if sum(1 for one in pair for _ in every_node(one.nodes)) <= _FEW_NODES:
-            found = prove(
-                *(one.given for one in pair),
-                dims=facts,
-                limits=replace(limits, cells=_SHORT),
-                outside=(pair.before.outside, pair.after.outside),
-            )
-        if _out_of(found) and (left := clock.left) > 0:
-            found = prove_apart(pair, facts, replace(limits, seconds=left))
-    except LimitMet as limit:
-        return Proof("undecided", limit.ended), limit.larger
-    except ChildEnded:
-        raise
+        found = prove(
+            *(one.given for one in pair),
+            dims=facts,
+            limits=replace(limits, cells=cells),
+            outside=(pair.before.outside, pair.after.outside),
+        )
     except Exception as error:  # noqa: BLE001 - a file may be damaged in any way; nothing is claimed
         why = f"the proof broke off ({type(error).__name__}: {headline(error)})"
-        return Proof("undecided", why), None
-    if not (short := _out_of(found)):
-        return found, None
-    if short == _NO_CELLS:
+        return Proof("undecided", why), {}
+    if _NO_CELLS in found.reason:
         more = "with fixed sizes (--dim) it may be proved" if is_open else _ONLY_RUNS
-        return replace(found, reason=f"the proof has too many cells to look at; {more}"), None
-    why = f"the proof took more than {limits.seconds:.3g} s"
-    return replace(found, reason=why), {"timeout": max(600, round(10 * limits.seconds))}
-
-
-def _out_of(found: Proof) -> str:
-    """The budget of the kernel that did not reach, in its words; '' where none was short."""
-    return next((one for one in (_NO_TIME, _NO_CELLS) if one in found.reason), "")
+        return replace(found, reason=f"the proof has too many cells to look at; {more}"), {}
+    if _NO_TIME in found.reason:
+        why = f"the proof took more than {limits.seconds:.3g} s"
+        return replace(found, reason=why), {"timeout": max(600, round(10 * limits.seconds))}
+    return found, {}
 
 
 def _fixing(types: Mapping[str, Type]) -> dict[str, int]:

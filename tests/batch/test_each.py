@@ -13,9 +13,8 @@ import pytest
 
 import onnxpad
 from onnxpad import processes
-from onnxpad.batch.course import Request as OneRequest
-from onnxpad.batch.course import answer, asked_of
-from onnxpad.batch.inputs import Job as OneJob
+from onnxpad.batch.course import Task, answer
+from onnxpad.batch.inputs import Job
 from onnxpad.cli import run
 from onnxpad.errors import RequestError
 from tests.batch.folders import PLAIN, SAME, accidents, leftovers, save
@@ -147,7 +146,7 @@ def test_a_worker_that_is_killed_costs_its_model_another_try(
 
 def test_a_model_that_was_replaced_is_not_replaced_again(folder: Path) -> None:
     path = str(folder / "a.onnx")
-    asked = asked_of(OneJob(path, path), OneRequest("rewrite", {}))
+    asked = Task("rewrite", {}).about(Job(path, path))._asdict()
     assert answer(asked)["result"] == "rewritten"
     again = answer(asked)
     assert again["result"] == "error"
@@ -180,7 +179,7 @@ def test_an_executor_that_fails_loses_no_outcome(folder: Path) -> None:
 
 
 def test_a_worker_of_another_version_refuses(folder: Path) -> None:
-    asked = asked_of(OneJob(str(folder / "a.onnx")), OneRequest("inspect", {}))
+    asked = Task("inspect", {}).about(Job(str(folder / "a.onnx")))._asdict()
     found = answer(asked | {"version": "0.0.1"})
     assert (found["result"], found["code"]) == ("error", 2)
     assert "the request is from 0.0.1: install the same" in found["error"]
@@ -190,7 +189,7 @@ def test_a_worker_in_another_folder_finds_the_files(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(folder)
-    asked = asked_of(OneJob("a.onnx", "new/a.onnx"), OneRequest("rewrite", {}))
+    asked = Task("rewrite", {}).about(Job("a.onnx", "new/a.onnx"))._asdict()
     monkeypatch.chdir(tmp_path)
     found = answer(asked)
     assert (found["file"], found["written"]) == ("a.onnx", "new/a.onnx")

@@ -102,11 +102,6 @@ def test_what_cannot_be_compared_is_refused(inputs: Any, given: Any, said: str) 
     assert said in str(raised.value)
 
 
-def test_a_budget_is_more_than_nothing() -> None:
-    with pytest.raises(RequestError, match="budget is 0"):
-        diagnose(WRONG, inputs={"x": X}, outputs={"y": Y}, budget=0)
-
-
 def test_sizes_that_no_padding_gives_are_named() -> None:
     with pytest.raises(RequestError, match=r"\[1, 5\].*\[1, 10\].*no padding changes that"):
         diagnose(WRONG, inputs={"x": X}, outputs={"y": Y[:, :5]}, budget=2)

@@ -29,6 +29,17 @@ def behind(pads: str, mode: str = "constant", stride: int = 1, value: float = 0.
     return network(body, constants=held, w=KERNEL)
 
 
+def lone(opset: int, mode: str, pads: str, value: float = 0.0) -> ModelProto:
+    """A Pad node that no convolution or pool reads."""
+    given = "(r) " if opset < 11 else "(r, p, v)"
+    more = f", pads = [{pads}], value = {value}" if opset < 11 else ""
+    held = "" if opset < 11 else f"int64[8] p = {{{pads}}}, float v = {{{value}}}"
+    body = (
+        f'r = LeakyRelu (x) a = Pad <mode = "{mode}"{more}> {given} y = ReduceMean <axes = [1]> (a)'
+    )
+    return network(body, "float[1, 2, H, W] x", held, opset)
+
+
 def ups(growth: str = "", ceil: int = 1) -> ModelProto:
     """A pool that rounds up, and two transposed convolutions that grow."""
     up = f"ConvTranspose <strides = [2, 2], pads = [1, 1, 1, 1]{growth}>"
@@ -63,6 +74,15 @@ def filled(op: str, value: float, own: bool = False) -> ModelProto:
     return network(f"{front}a = {first}{tail}", constants=held, **weights, u=(6, channels, 3, 3))
 
 
+SIDES = ("0,0,1,2,0,0,1,0", "0,0,1,1,0,0,1,1", "0,0,0,0,0,0,2,2", "0,0,2,2,0,0,0,0")
+LONE = {
+    f"a lone Pad of opset {opset}, {mode} {side}": (
+        lone(opset, "constant", SIDES[0]),
+        lone(opset, mode, side),
+    )
+    for opset, mode in ((9, "reflect"), (13, "constant"), (13, "edge"), (17, "reflect"))
+    for side in SIDES
+}
 FILLS = {
     f"{value} around {op}": (filled(op, 0, own=True), filled(op, value))
     for op, value in (
@@ -88,6 +108,11 @@ CASES: dict[str, tuple[ModelProto, ModelProto]] = {
         f"{right or 'own'} for {wrong or 'own'} everywhere": (modes(wrong), modes(right))
         for wrong, right in (("", "reflect"), ("", "wrap"), ("edge", ""), ("edge", "wrap"))
     },
+    **LONE,
+    "a number of a lone Pad": (
+        lone(13, "constant", SIDES[0]),
+        lone(13, "constant", SIDES[0], -0.3),
+    ),
     **FILLS,
 }
 

@@ -15,7 +15,6 @@ from onnxpad.padding.operators import OPERATORS
 from onnxpad.retargeting.habits import PLACEMENTS, SYNONYMS
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.optimisers import optimisers
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.explanations import list_text
@@ -32,7 +31,6 @@ def test_everything_is_listed_once() -> None:
         *(("operator", op.title) for op in OPERATORS.values()),
         *(("convention", name) for name in (*all_conventions(), *PLACEMENTS, *SYNONYMS)),
         *(("trap", code) for code in all_rules()),
-        *(("optimiser", name) for name in optimisers()),
     }
     names = Counter(entry.name.casefold() for entry in entries())
     assert {name for name, times in names.items() if times > 1} <= {"pad", "tflite"}

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from onnxpad.measuring.drawing import drawn
-from onnxpad.measuring.learning import Learned, Sample, learn
+from onnxpad.measuring.learning import Sample, learn
 from onnxpad.padding.chain import Chain
 from onnxpad.reproducing.ways import chains_of
 from onnxpad.runtimes.conditions.rows import Answer
@@ -120,20 +120,14 @@ def test_a_pad_that_fails_alone_explains_what_it_stands_in_front_of() -> None:
     assert rules(runtime) == [(("Pad",), (), Answer.REFUSES)]
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.sweep)])
-def test_every_failure_is_covered_though_no_word_tells_it(seed: int) -> None:
-    random = Random(seed)
-    answers = [random.choice((Answer.TAKES, Answer.TAKES, *Answer)) for _ in chains()]
-    given = [
-        Sample.of(one, one, Answer.TAKES if answer is Answer.UNKNOWN else answer)
-        for one, answer in zip(chains(), answers, strict=True)
-    ]
+def test_every_failure_is_covered_though_no_word_tells_it() -> None:
+    random = Random(0)
+    answers = (Answer.TAKES, Answer.TAKES, Answer.REFUSES, Answer.MISCOMPUTES)
+    given = [Sample.of(one, one, random.choice(answers)) for one in chains()[:100]]
     found = learn(given)
     fails = {place for place, one in enumerate(given) if one.answer is not Answer.TAKES}
-    covered = {place for one in found for place in one.samples}
-    assert fails <= covered
-    assert sum(map(alarms(given), found)) == sum(one.false_alarms for one in found)
-
-
-def alarms(given: list[Sample]) -> Callable[[Learned], int]:
-    return lambda rule: sum(given[place].answer is Answer.TAKES for place in rule.samples)
+    assert fails <= {place for one in found for place in one.samples}
+    assert all(
+        sum(given[place].answer is Answer.TAKES for place in rule.samples) == rule.false_alarms
+        for rule in found
+    )

@@ -58,7 +58,7 @@ def test_wrong_numbers_are_told_from_refusals() -> None:
         spoilt = b"count_include_pad" in Path(model).read_bytes()
         return {name: value + spoilt for name, value in results.items()}
 
-    found = onnxpad.measure(run, count=300)
+    found = onnxpad.measure(run, count=120)
     wrong = [one for one in found.rules if one.answer is Answer.MISCOMPUTES]
     # Words that hold of averages alone need no operator.
     assert [one.operators for one in wrong] in ([("AveragePool",)], [()])
@@ -83,12 +83,6 @@ def test_what_a_file_does_becomes_a_target(tmp_path: Path) -> None:
     model = Path(onnxpad.__file__).parents[1] / "models" / "pd_same_static_op13.onnx"
     verdicts = onnxpad.inspect(model, target=str(target)).targets["npu"]
     assert any(one.judgement.answer is Answer.REFUSES for one in verdicts)
-
-
-def test_the_target_file_goes_to_standard_output() -> None:
-    done = CliRunner().invoke(commands, ["measure", str(NPU), "--count", "1", "-o", "-"])
-    assert tomllib.loads(done.stdout)["version"] == "npu.py"
-    assert "refused" in done.stderr
 
 
 def test_a_runtime_that_computes_nothing_is_an_error_and_writes_nothing(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import onnx
 import pytest
 from numpy.typing import NDArray
@@ -11,16 +12,25 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 
 
-def ran(model: onnx.ModelProto, feed: Mapping[str, Array], *, optimised: bool) -> Array | str:
-    """The first output, or what onnxruntime says against the model; skips without onnxruntime."""
+def outputs(
+    model: onnx.ModelProto, feed: Mapping[str, Array], *, optimised: bool = False
+) -> list[Array] | str:
+    """The outputs, or what onnxruntime says against the model; skips without onnxruntime."""
     session = _session(model.SerializeToString(), optimised)
     if isinstance(session, str):
         return session
     try:
-        result: Array = session.run(None, dict(feed))[0]
+        return [np.asarray(value) for value in session.run(None, dict(feed))]
     except Exception as error:  # noqa: BLE001 - its errors have no common class
         return str(error)
-    return result
+
+
+def ran(
+    model: onnx.ModelProto, feed: Mapping[str, Array], *, optimised: bool = False
+) -> Array | str:
+    """The first of them."""
+    found = outputs(model, feed, optimised=optimised)
+    return found if isinstance(found, str) else found[0]
 
 
 @lru_cache(maxsize=16)

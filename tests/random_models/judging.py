@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 
 from tests.oracle.interpreter import run_model
+from tests.oracle.onnxruntime_levels import outputs
 from tests.random_models.deviations import deviations, every_node, of_refusal
 from tests.random_models.drawing_fronts import INEXACT
 from tests.random_models.feeding import Feed
@@ -28,27 +28,7 @@ def by_onnxruntime(
     model: onnx.ModelProto, feeds: Sequence[Feed], *, optimised: bool
 ) -> list[Result]:
     """The outputs for every feed, or what onnxruntime says against it."""
-    levels = onnxruntime.GraphOptimizationLevel
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = (
-        levels.ORT_ENABLE_ALL if optimised else levels.ORT_DISABLE_ALL
-    )
-    options.intra_op_num_threads = 1
-    options.log_severity_level = 4
-    try:
-        session = onnxruntime.InferenceSession(
-            model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-        )
-    except Exception as error:  # noqa: BLE001 - its errors have no common class
-        return [str(error)] * len(feeds)
-    return [_run(session, feed) for feed in feeds]
-
-
-def _run(session: Any, feed: Feed) -> Result:
-    try:
-        return [np.asarray(value) for value in session.run(None, feed)]
-    except Exception as error:  # noqa: BLE001 - its errors have no common class
-        return str(error)
+    return [outputs(model, feed, optimised=optimised) for feed in feeds]
 
 
 def by_interpreter(model: onnx.ModelProto, feed: Feed) -> Result:

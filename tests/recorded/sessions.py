@@ -5,7 +5,7 @@ A session is a file `*.txt` of steps in one empty folder:
     @ FILE                  and indented lines: a text file, or a model in ONNX text (*.onnx)
     $ onnxpad ARGUMENTS     a command; `< FILE` feeds it, `| a.b, c` prints fields of its JSON alone
     $ cp A B                files are copied, `ln A B` links, `rm` removes one, `cat` prints it,
-                            `ls` lists the folder
+                            `ls` lists the folder, `html` prints what a page says
     > LINE                  standard output
     ! LINE                  standard error
     = CODE                  the exit code, where it is not 0
@@ -30,6 +30,7 @@ import onnx.parser
 import pytest
 
 from onnxpad.cli import run
+from tests.show.pages.documents import Document as Page
 
 HERE = Path(__file__).parent
 SESSIONS = sorted(HERE.glob("*.txt"))
@@ -139,6 +140,12 @@ def _shell(verb: str, *names: str) -> list[str]:
         return sorted(path.as_posix() for path in found)
     if verb == "cat":
         return Path(names[0]).read_text(encoding="utf-8").splitlines()
+    if verb == "html":
+        text = Path(names[0]).read_text(encoding="utf-8").partition("<body>")[2]
+        text = re.sub(r"<svg.*?</svg>", "", text, flags=re.DOTALL)
+        page = Page(re.sub("</t[dh]>", r" \g<0>", text)).said
+        lines = map(str.strip, page.partition("Written by")[0].splitlines())
+        return [_normal(line, Path.cwd()) for line in lines if line]
     if verb == "rm":
         Path(names[0]).unlink()
         return []

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import onnx
-import onnxruntime
 from numpy.typing import NDArray
 
-from onnxpad.resolving import Resolution, resolve
+from onnxpad import Resolution, resolve
+from tests.oracle.onnxruntime_levels import ran
 
 Array = NDArray[Any]
 SAMPLE = Path(__file__).parents[1] / "goldens" / "sample.json"
@@ -48,15 +48,10 @@ class Golden:
 
 def run(model: onnx.ModelProto, x: Array, *, optimised: bool = False) -> Array:
     """The output of a model with one input, by onnxruntime on the CPU."""
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    if not optimised:
-        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    session = onnxruntime.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
-    (y,) = session.run(None, {"x": x})
-    return np.asarray(y)
+    y = ran(model, {"x": x}, optimised=optimised)
+    if isinstance(y, str):
+        raise ValueError(y)  # noqa: TRY004 - it is what onnxruntime says
+    return y
 
 
 def goldens(path: Path) -> Iterator[Golden]:

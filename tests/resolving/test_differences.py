@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxpad import RequestError, Resolution, resolve
+from onnxpad import Resolution, resolve
 from onnxpad.resolving.differences import Difference, compare
 from tests.resolving.goldens import Array, run
 
@@ -170,18 +170,3 @@ def test_products_of_counts_are_compared_as_products() -> None:
         "pytorch", "avg_pool", kernel_size=3, stride=1, padding=1, divisor_override=9, **words
     )
     assert compare(one, other).is_none
-
-
-def test_different_layers_are_not_compared() -> None:
-    one = resolve("pytorch", "max_pool", input_shape=(1, 1, 8), kernel_size=3)
-    other = resolve("pytorch", "avg_pool", input_shape=(1, 1, 8), kernel_size=3)
-    with pytest.raises(RequestError, match="are different layers"):
-        compare(one, other)
-
-
-def test_the_report_is_plain_data() -> None:
-    one = resolve("pytorch", "max_pool", input_shape=(1, 1, 8), kernel_size=3)
-    found = compare(one, one).to_json()
-    assert found["schema"] == 1
-    assert found["differing_cells"] == 0
-    assert found["axes"] == [{"first_windows_start": [0, 0], "outputs": [2, 2], "differing": []}]

@@ -87,15 +87,6 @@ def test_a_pad_that_others_read_stays_for_them() -> None:
     assert outputs(replaced, X)[1].shape == (1, 1, 10)
 
 
-def test_a_pad_of_zeros_in_front_of_a_max_pool_goes() -> None:
-    model = padded(BEHIND, "0, 0, 0, 0, 0, 1", outputs=Y)
-    found = retarget(model, to="tensorflow").model
-    assert isinstance(found, ModelProto)
-    assert [node.op_type for node in found.graph.node] == ["MaxPool"]
-    assert (computed(found) < 0).all()
-    assert (computed(model) == 0).any()
-
-
 def test_onnxruntime_does_not_fuse_what_is_written() -> None:
     """Its default optimiser folds a Pad of zeros into a max pool, which pads with the lowest."""
     model = planned(text_model(MAX, outputs=Y), pad_node={"pads": WIDE})
@@ -138,19 +129,6 @@ def test_a_pad_that_must_stay_is_a_skip(nodes: str, said: str) -> None:
         found = retarget(model, plan={"nodes": [{"node": "op", **record}]})
         assert not found.changed
         assert found.skips[0].skip.reason.startswith(said)
-
-
-def test_output_padding_comes_and_goes() -> None:
-    nodes = "[op] y = ConvTranspose <strides = [2], pads = [{}]{}> (x, w)"
-    more = {"constants": "float[1,1,3] w = {1, 10, 100}", "outputs": Y}
-    torch = text_model(nodes.format("1, 1", ", output_padding = [1]"), **more)  # type: ignore[arg-type]
-    tf = text_model(nodes.format("0, 1", ""), **more)  # type: ignore[arg-type]
-    there = retarget(torch, to="tensorflow").model
-    back = retarget(tf, to="pytorch").model
-    assert isinstance(there, ModelProto)
-    assert isinstance(back, ModelProto)
-    assert there.graph.node[0] == tf.graph.node[0]
-    assert np.array_equal(computed(back), computed(torch))
 
 
 def test_a_graph_gets_the_same_edits() -> None:

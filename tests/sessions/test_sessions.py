@@ -1,5 +1,4 @@
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -45,10 +44,6 @@ def test_what_onnxruntime_refuses_is_a_value() -> None:
     assert "\n" not in str(result)
 
 
-def test_a_missing_file_is_a_value(tmp_path: Path) -> None:
-    assert isinstance(open_session(tmp_path / "none.onnx", Settings()), RunFailure)
-
-
 def test_sequences_become_arrays_of_tensors() -> None:
     graph = helper.make_graph(
         [helper.make_node("SplitToSequence", ["x"], ["y"], axis=2)],
@@ -83,12 +78,6 @@ def test_cuda_without_its_libraries_is_an_error_that_says_why(
     assert problem in str(caught.value)
     assert "pip install '.[cuda]'" in str(caught.value)
     assert capfd.readouterr().err == ""
-
-
-def test_auto_is_a_device_that_opens() -> None:
-    device = sessions.resolved("auto")
-    assert device == ("cuda" if sessions.cuda_problem() is None else "cpu")
-    assert isinstance(open_session(two_convs().SerializeToString(), Settings(device)), Session)
 
 
 def test_a_provider_that_silently_stays_away_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from tests.cli.processes import MODELS, ROOT, SAME
 
 STRINGS = MODELS / "t_same_string_ts.onnx"
 NETS = sorted(MODELS.glob("*.onnx"))
-TARGETS = ("opencv", "tensorrt", "ncnn", "onnxruntime-openvino")
+TARGETS = ("opencv", "tensorrt", "tvm", "onnxruntime-openvino")
 # The schema of OASIS (110 KB) is none of ours to hand out.
 SCHEMA = ROOT.parent / "shared" / "schemas" / "sarif-schema-2.1.0.json"
 

@@ -35,10 +35,6 @@ def test_a_difference_within_it_is_tolerated_and_the_bound_is_told() -> None:
     assert found.to_json()["tolerance"]["met"] is True
 
 
-def test_a_difference_beyond_it_stays_one() -> None:
-    assert judged(scaled(1.0), scaled(1.1), rtol=0.01).verdict is Verdict.DIFFERENT
-
-
 def test_without_it_the_bound_decides() -> None:
     found = judged(scaled(1.0), scaled(1.001))
     assert (found.verdict, found.tolerance) == (Verdict.DIFFERENT, None)
@@ -56,22 +52,13 @@ def test_shapes_of_inputs_are_facts_about_dimensions() -> None:
     found = onnxpad.validate(model, model, samples=2, input_shapes={"x": (2, 1, 9)}, run_only=True)
     assert {shape["x"] for shape in found.input_shapes} == {(2, 1, 9)}
     for shape, said in (
-        ((2, 1), "2 axes, and the file gives it 3: n x 1 x w"),
-        ((2, 3, 9), "the shape given for 'x' has 3 on axis 1, and the file 1"),
+        ((2, 1), "the shape given for 'x' is 2 x 1, and the file says n x 1 x w"),
+        ((2, 3, 9), "the shape given for 'x' is 2 x 3 x 9, and the file says n x 1 x w"),
     ):
         with pytest.raises(RequestError, match=said):
             onnxpad.validate(model, model, input_shapes={"x": shape})
-    with pytest.raises(RequestError, match="'x' has 2 on axis 0, where n=4 is given"):
+    with pytest.raises(RequestError, match="'x' has 2 for 'n', where n=4 is given"):
         onnxpad.validate(model, model, dims={"n": 4}, input_shapes={"x": (2, 1, 9)})
-
-
-def test_a_reference_of_another_size_is_refused_at_once() -> None:
-    reference = dict(np.load(MODELS / "kt_net_even.npz"))
-    wrong = {"add_5": np.ones((1, 10), np.float32)}
-    (name,) = onnxpad.inspect(MODELS / "kt_net_even.onnx").model.inputs
-    inputs = {name: reference["s0_in0"]}
-    with pytest.raises(RequestError, match=r"shape \[1, 10\], .* no padding changes that"):
-        onnxpad.diagnose(MODELS / "kt_net_even.onnx", inputs=inputs, outputs=wrong)
 
 
 @pytest.mark.parametrize("pair", [(-np.inf, 0.0), (np.inf, 5.0), (0.0, -np.inf)])

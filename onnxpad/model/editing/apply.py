@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, MutableSequence
+from collections.abc import Callable, Iterable, Iterator, MutableSequence
 from math import prod
 from typing import Any, TypeAlias
 
@@ -40,7 +40,7 @@ from onnxpad.model.files.onnx_file import Source
 from onnxpad.model.graph.constant_folding import FOLDABLE
 from onnxpad.model.graph.context import MAX_CONSTANT
 from onnxpad.model.graph.nodes import Address, Node
-from onnxpad.model.graph.scopes import Document, Scope
+from onnxpad.model.graph.scopes import Document, Scope, address_of
 from onnxpad.model.graph.types import dtype_code, write_sizes
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
@@ -121,15 +121,21 @@ class ProtoApplier:
         self._document = document
         self._weights = weights
         self._nodes: dict[str, dict[int, Node]] = {}
+        self._freed: list[tuple[Scope, str | Node, Address | None]] = []
 
-    def apply(self, edits: Iterable[Edit]) -> None:
-        """Apply a script; nodes that it inserts can be addressed by later edits."""
-        for edit in edits:
+    def apply(self, edits: Iterable[Edit]) -> list[Edit]:
+        """Apply a script; nodes that it inserts can be addressed by later edits.
+
+        The result is the script with the removal of what it left unread.
+        """
+        script = list(edits)
+        for edit in script:
             about = edit[0]
             if isinstance(about, Address):
                 self._apply(edit, self._document.scopes[about.scope])
             else:
                 self._apply_to_all(edit)
+        return [*script, *self._removals()]
 
     def finish(self) -> None:
         """Write what came and went into every scope, where new nodes stand at their anchors.
@@ -150,7 +156,8 @@ class ProtoApplier:
             case SetAttribute() | RemoveAttribute():
                 _write_attribute(self._find(edit.node).proto, edit)
             case SetInput(address, position, tensor):
-                _set_input(scope, self._find(address), position, tensor)
+                name = _set_input(scope, self._find(address), position, tensor)
+                self._freed.append((scope.owner(name) or scope, name, address))
             case SetOutput(address, position, tensor):
                 _set_output(scope, self._find(address), position, tensor)
             case NewConstant() | GrownConstant() | ReshapedConstant():
@@ -161,10 +168,6 @@ class ProtoApplier:
                 _resize(scope.proto, edit)
             case ForgetType(_, tensor):
                 scope.forgotten.add(tensor)
-            case RemoveConstant(_, tensor):
-                _remove_constant(scope.owner(tensor) or scope, tensor)
-            case RemoveUnused(address):
-                _remove_unused(scope, self._find(address))
 
     def _apply_to_all(self, edit: Edit) -> None:
         """Edits of the whole model; functions are written out from the start."""
@@ -241,23 +244,33 @@ class ProtoApplier:
     def _place(self, scope: Scope, near: int, node: Node, *, behind: bool) -> None:
         self._nodes_of(scope)[node.key] = node
         scope.next_key = max(scope.next_key, node.key + 1)
-        anchor = scope.anchors.get(near, near)
-        rows = scope.before, scope.behind
-        row = next((r[anchor] for r in rows if _index(r.get(anchor), near) is not None), None)
-        if row is None:
-            row = rows[behind].setdefault(anchor, [])
-            row.insert(0 if behind else len(row), node)
-        else:
-            row.insert((_index(row, near) or 0) + behind, node)
-        scope.anchors[node.key] = anchor
+        scope.insert(node, near, behind=behind)
         for name in node.outputs:
+            if name in scope.producers:
+                self._freed.append((scope, scope.producers[name], None))
             scope.producers[name] = node
         for name in node.inputs:
             _count_use(scope, name, 1)
 
-
-def _index(row: list[Node] | None, key: int) -> int | None:
-    return next((index for index, node in enumerate(row or ()) if node.key == key), None)
+    def _removals(self) -> Iterator[Edit]:
+        """Remove nodes and constants that nothing reads any more, and what they alone read."""
+        while self._freed:
+            scope, part, reader = self._freed.pop()
+            node = scope.producers.get(part) if isinstance(part, str) else part
+            if node is None and isinstance(part, str):
+                is_own = part in scope.initializers and part not in scope.input_places
+                if is_own and not scope.uses.get(part):
+                    scope.initializers.pop(part)
+                    scope.dropped.add(part)
+                    if reader:
+                        yield RemoveConstant(reader, part)
+            elif node is not None and _is_unread(scope, node):
+                _take_out(scope, node)
+                self._freed += [(scope.owner(name) or scope, name, None) for name in node.inputs]
+                if not _is_arithmetic(node):
+                    yield RemoveUnused(address_of(scope, node))
+                elif reader and isinstance(part, str):
+                    yield RemoveConstant(reader, part)
 
 
 def _constant(scope: Scope, name: str) -> TensorProto:
@@ -283,17 +296,20 @@ def _write_attribute(node: NodeProto, edit: SetAttribute | RemoveAttribute) -> N
     (node.attribute.add() if written is None else written).CopyFrom(made)
 
 
-def _set_input(scope: Scope, node: Node, position: int, tensor: str) -> None:
+def _set_input(scope: Scope, node: Node, position: int, tensor: str) -> str:
+    """Let the node read another tensor; the result is the old one."""
     missing = position + 1 - len(node.inputs)
     node.inputs += [""] * missing
     node.proto.input.extend([""] * missing)
-    _count_use(scope, node.inputs[position], -1)
+    old = node.inputs[position]
+    _count_use(scope, old, -1)
     _count_use(scope, tensor, 1)
     node.inputs[position] = tensor
     node.proto.input[position] = tensor
     while not tensor and node.inputs and not node.inputs[-1]:
         node.inputs.pop()
         node.proto.input.pop()
+    return old
 
 
 def _set_output(scope: Scope, node: Node, position: int, tensor: str) -> None:
@@ -311,13 +327,11 @@ def _count_use(scope: Scope, name: str, change: int) -> None:
         owner.uses[name] = owner.uses.get(name, 0) + change
 
 
-def _remove_unused(scope: Scope, node: Node) -> None:
-    """Remove a node of whose results nothing is read, unless others write it by now."""
+def _is_unread(scope: Scope, node: Node) -> bool:
+    """Whether nothing reads what the node writes, or others write it by now."""
     own = [name for name in node.outputs if name and scope.producers.get(name) is node]
-    if node.key not in scope.removed and not any(scope.uses.get(name) for name in own):
-        _take_out(scope, node)
-        for name in node.inputs[1:]:
-            _remove_constant(scope, name)
+    goes = node.key not in scope.removed and node.key not in scope.children
+    return goes and not any(scope.uses.get(name) for name in own)
 
 
 def _take_out(scope: Scope, node: Node) -> None:
@@ -328,23 +342,6 @@ def _take_out(scope: Scope, node: Node) -> None:
             scope.dropped.add(name)
     for name in node.inputs:
         _count_use(scope, name, -1)
-
-
-def _remove_constant(scope: Scope, name: str) -> None:
-    """Remove what nothing reads any more: a constant, or the arithmetic that made one."""
-    pending = [name]
-    while pending:
-        name = pending.pop()
-        if not name or scope.uses.get(name):
-            continue
-        maker = scope.producers.get(name)
-        if maker is not None and _is_arithmetic(maker):
-            if not any(scope.uses.get(output) for output in maker.outputs):
-                _take_out(scope, maker)
-                pending += maker.inputs
-        elif name in scope.initializers and name not in scope.input_places:
-            scope.initializers.pop(name)
-            scope.dropped.add(name)
 
 
 def _is_arithmetic(node: Node) -> bool:

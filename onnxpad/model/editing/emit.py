@@ -14,8 +14,6 @@ from onnxpad.model.editing.script import (
     Names,
     NewConstant,
     RemoveAttribute,
-    RemoveConstant,
-    RemoveUnused,
     ReshapedConstant,
     Resize,
     SetAttribute,
@@ -28,7 +26,6 @@ from onnxpad.model.editing.script import (
 from onnxpad.model.graph.nodes import Address, Node
 from onnxpad.model.graph.scopes import address_of
 from onnxpad.model.reading.crossing import data_position, path_to
-from onnxpad.model.reading.pads_in_front import row_of_pads
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import AutoPad, Chain, Mark, NewPad, Pads
 from onnxpad.padding.expansion import (
@@ -47,6 +44,8 @@ from onnxpad.padding.fills import Constant, TensorValue
 from onnxpad.padding.operators import (
     Attributes,
     AttributeValue,
+    Kind,
+    PadInput,
     Since,
     name_of_pads,
 )
@@ -55,11 +54,35 @@ from onnxpad.padding.operators import (
 def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
     """Edits that make the node of `site` compute `after`."""
     emitter = _Emitter(site, names)
+    if isinstance(after, Chain) and after.op.kind is Kind.PAD and isinstance(after.pad, NewPad):
+        anew = _repadded(after, after.pad)
+        after = _as_one_pad(after, anew) if site.chain.reads else anew
     if isinstance(after, Expansion):
         emitter.expand(after)
     else:
         emitter.become(after)
     return emitter.edits
+
+
+def _repadded(chain: Chain, step: NewPad) -> Expansion:
+    """A Pad node with other pads over all axes, another mode and number."""
+    attributes, numbers = _pad_node(chain, step, chain.dtype, "")
+    if chain.opset < Since.PAD_INPUTS:
+        return Expansion((Itself((), attributes),), (Made(0),))
+    pads, value = [*numbers, None][:2]
+    inputs = {PadInput.PADS: pads, PadInput.VALUE: value, PadInput.AXES: None}
+    read = tuple((place, one) for place, one in inputs.items() if one or place < len(chain.inputs))
+    return Expansion((Itself(read, attributes),), (Made(0),))
+
+
+def _as_one_pad(chain: Chain, anew: Expansion) -> Expansion:
+    """The same as a new node, in the place of several that did what a Pad does."""
+    (itself,) = anew.steps
+    if not isinstance(itself, Itself):
+        raise InternalError("a Pad is written anew by itself")
+    read = [operand for _, operand in sorted(itself.inputs, key=lambda one: one[0])]
+    step = Step("pad", "Pad", (Named(chain.reads[0]), *read), itself.sets)
+    return Expansion((step,), (Made(0),))
 
 
 def _pad_node(
@@ -117,7 +140,7 @@ class _Emitter:
         if before.far_pad is not None and after.far_pad is None:
             self._pass_far_pad()
         elif before.pad is not None and after.pad is None:
-            self._pass_pads(self._producer(self._read[0]).inputs[0])
+            self._pass_pad()
         elif isinstance(after.pad, NewPad):
             self._add_pad(after, after.pad)
 
@@ -150,16 +173,10 @@ class _Emitter:
     def _producer(self, name: str) -> Node:
         return self._scope.producers[name]
 
-    def _pass_pads(self, source: str) -> None:
-        """Let the node read `source`, which stands in front of its Pads."""
-        self.edits.append(SetInput(self._address, 0, source))
-        name = self._read[0]
-        while name != source:
-            maker = self._producer(name)
-            self.edits.append(RemoveUnused(self._at(maker)))
-            if self._scope.uses.get(name, 0) > 1:
-                break
-            name = maker.inputs[0]
+    def _pass_pad(self) -> None:
+        """Let the node read what its Pad reads."""
+        pad = self._producer(self._read[0])
+        self.edits.append(SetInput(self._address, 0, pad.inputs[0]))
 
     def _pass_far_pad(self) -> None:
         """Let the node not read its far Pad.
@@ -167,15 +184,9 @@ class _Emitter:
         The operators on the way are led past the Pad where only this node reads them, and copied
         where others do.
         """
-        name, chain = self._read[0], self._before
-        if chain.pad is not None:
-            row = row_of_pads(self._context, name, chain.tensor_rank)
-            self._pass_pads(row.source if row else self._producer(name).inputs[0])
-            return
-        way = path_to(self._context, name)
-        pad = self._producer(way.source)
+        way = path_to(self._context, self._read[0])
         _, lead = self._route(way.nodes)
-        self.edits += [*lead(pad.inputs[0]), RemoveUnused(self._at(pad))]
+        self.edits += lead(self._producer(way.source).inputs[0])
 
     def _add_pad(self, after: Chain, step: NewPad) -> None:
         """Add a Pad in front of the node, or in front of the conversions that stand there."""
@@ -193,8 +204,6 @@ class _Emitter:
         pad = Step("pad", "Pad", (Named(data), *numbers), attributes)
         self._insert(pad, (output,), self._front)
         self.edits += lead(output)
-        if replaced is not None:
-            self.edits.append(RemoveUnused(self._at(replaced)))
 
     def _route(self, way: Sequence[Node]) -> tuple[Address, Callable[[str], list[Edit]]]:
         """How the node gets its input through the operators of `way` from another tensor.
@@ -214,8 +223,7 @@ class _Emitter:
             changed = [*way[count:], self._node]
             position = data_position(self._context, changed[0]) if len(changed) > 1 else 0
             edits.append(SetInput(self._at(changed[0]), position, source))
-            edits += [ForgetType(self._at(one), one.outputs[0]) for one in changed[:-1]]
-            return edits + [RemoveUnused(self._at(one)) for one in reversed(way[:count])]
+            return edits + [ForgetType(self._at(one), one.outputs[0]) for one in changed[:-1]]
 
         return self._at(anchor), lead
 
@@ -247,11 +255,6 @@ class _Emitter:
             insert = self._insert(step, outputs, anchor, behind=behind)
             if behind:
                 anchor = insert.address
-        if itself is None:
-            self.edits.append(RemoveUnused(self._address))
-            self._drop_parts()
-        else:
-            self._drop_unread(expansion.steps[itself])
 
     def _called(self, role: str) -> str:
         return f"{stem(self._node)}/{role}"
@@ -334,27 +337,3 @@ class _Emitter:
                 origin = self._tensor(source)
                 name = self._names.new(f"{origin}/reshaped")
                 return ReshapedConstant(front, name, origin, dims, as_node, key, groups)
-
-    def _drop_unread(self, itself: Step | Itself) -> None:
-        """What the node read and nothing reads any more goes."""
-        for position, _ in itself.inputs if isinstance(itself, Itself) else ():
-            name = self._read[position] if position < len(self._read) else ""
-            maker = self._scope.producers.get(name)
-            if maker is not None and maker.op_type in ("Pad", "DequantizeLinear"):
-                self.edits.append(RemoveUnused(self._at(maker)))
-                source = self._scope.producers.get(maker.inputs[0])
-                if source is not None and source.op_type == "QuantizeLinear":
-                    self.edits.append(RemoveUnused(self._at(source)))
-            elif name:
-                self.edits.append(RemoveConstant(self._address, name))
-
-    def _drop_parts(self) -> None:
-        """Of a compound the nodes in front of the last one go, where nothing else reads them."""
-        kept = self._before.reads
-        pending = list(self._read) if kept else []
-        while pending:
-            name = pending.pop()
-            maker = self._scope.producers.get(name)
-            if maker is not None and name not in kept and maker.op_type != "Constant":
-                self.edits.append(RemoveUnused(self._at(maker)))
-                pending += maker.inputs

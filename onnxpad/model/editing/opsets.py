@@ -20,7 +20,6 @@ from onnxpad.model.editing.script import (
     Names,
     NewConstant,
     RemoveAttribute,
-    RemoveConstant,
     SetAttribute,
     SetInput,
     as_nodes,
@@ -185,7 +184,6 @@ class _Mover:
             is_list = array.dtype.kind in "iu"
             yield SetAttribute(self._address, name, tuple(flat) if is_list else float(flat[0]))
             yield SetInput(self._address, position, "")
-            yield RemoveConstant(self._address, read)
 
     def _check_positions(self, moving: set[int]) -> None:
         """Raise Kept for inputs, outputs and types that the other text has not."""

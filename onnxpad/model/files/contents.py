@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import stat
 import sys
@@ -13,19 +12,6 @@ from io import BufferedReader
 from onnxpad.errors import ModelError
 
 _PIECE = 1 << 20
-_REMEDIES = {
-    errno.ENOSPC: "free some space, or write to another disk",
-    errno.EDQUOT: "free some space, or write to another disk",
-    errno.EFBIG: "the file system or a limit does not take files this large: write elsewhere",
-    errno.EACCES: "change the permissions, or write to another folder",
-    errno.EPERM: "change the permissions, or write to another folder",
-    errno.EROFS: "write to another folder",
-    errno.ENAMETOOLONG: "choose a shorter name",
-    errno.ENOENT: "check the name and the folder that it is relative to",
-    errno.EISDIR: "name a file in it",
-    errno.EPIPE: "whatever read from it has stopped",
-}
-
 AnyPath = str | os.PathLike[str]
 
 
@@ -49,9 +35,9 @@ def explained(doing: str) -> Iterator[None]:
     except Refused:
         raise
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL character
-        code, reason = getattr(error, "errno", None), getattr(error, "strerror", None)
-        remedy = _REMEDIES.get(code or 0, "check the path and the disk")
-        raise ModelError(f"{doing}: {reason or error}; {remedy}") from error
+        reason = getattr(error, "strerror", None) or error
+        what_to_try = "check the path, its permissions and the space on the disk"
+        raise ModelError(f"{doing}: {reason}; {what_to_try}") from error
 
 
 def contents(path: AnyPath, most: int) -> bytes:

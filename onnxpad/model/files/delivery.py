@@ -37,46 +37,33 @@ _PIECE = 1 << 20
 def save(model: ModelProto, path: AnyPath, *, source: AnyPath | Source | None = None) -> None:
     """Write a model to a file ('-': standard output) so that it is there whole, or as before.
 
-    `source` is the path of the file that the model came from, which tells where its external data
-    is; not needed without, in the same folder, or of a model that `load` gave. Raises ModelError
-    where it is too large for one file, or it or its external data cannot be written.
+    `source` is where the model came from, or the path of that file, which tells where its external
+    data is; not needed without, in the same folder, or of a model that `load` gave. Large weights
+    that a source has left in its file are written as well. Raises ModelError where the model is too
+    large for one file, or it or its external data cannot be written.
     """
     if not isinstance(model, ModelProto):
         raise RequestError(f"save takes a ModelProto, not {type(model).__name__}")
     refuse_unless(is_path, A_PATH, "path", path)
-    if source is not None and not isinstance(source, Source):
-        refuse_unless(is_path, A_PATH, "source", source)
-        source = Source(None if is_standard(source) else Path(source).absolute(), None)
-    elif source is None and (found := origin_of(model)):
-        source = Source(found, None)
-    write(model, path, source=source)
-
-
-def write(model: ModelProto, path: AnyPath, *, source: Source | None = None) -> None:
-    """Write a model with the weights that were left out, and its external data, as `deliver` does.
-
-    source: where the model came from; None: external data is looked for beside `path`.
-    Raises ModelError, and nothing has changed then, where the model is too large for one file, or
-    it or its external data cannot be written.
-    """
-    searched, pieces = b"", list[Piece]()
+    if not isinstance(source, Source):
+        if source is not None:
+            refuse_unless(is_path, A_PATH, "source", source)
+            source = None if is_standard(source) else Path(source).absolute()
+        source = Source(source or origin_of(model), None)
     try:
-        if source and source.left:
-            searched, pieces = source.light or b"", source.left.whole(model)
-        else:
-            searched = model.SerializeToString()
-            pieces = [searched]
+        searched = source.light or model.SerializeToString()
+        pieces = source.left.whole(model) if source.left else [searched]
     except EncodeError as error:
         raise ModelError(f"cannot write '{path}': {error}; {TOO_LARGE}") from error
     size = sum(map(len, pieces))
     if size > LARGEST:
         raise ModelError(f"cannot write '{path}': {size} bytes; {TOO_LARGE}")
     files = data_files(model, searched, name=str(path))
-    deliver(pieces, files, path, origin=source.folder if source else None)
+    deliver(pieces, files, path, origin=source.folder)
 
 
 def write_unchanged(source: Source, path: AnyPath) -> None:
-    """Write the bytes that were read, byte for byte, and external data; errors as of `write`."""
+    """Write the bytes that were read, byte for byte, and external data; errors as of `save`."""
     parsed, data = source.parsed or b"", source.data or b""
     model = ModelProto.FromString(parsed) if b"location" in parsed else ModelProto()
     files = data_files(model, parsed, name=str(path))

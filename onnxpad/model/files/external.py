@@ -4,7 +4,6 @@ Nothing here reads a weight: files are only asked for their kind and size. A Mod
 where it was loaded from: `remember` notes it for the last ones that `load` gave.
 """
 
-import stat
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
@@ -45,7 +44,7 @@ def data_files(model: ModelProto, data: bytes, *, name: str) -> tuple[DataFile, 
     """
     holders = [model] if b"location" in data else model.graph.initializer
     files: dict[str, DataFile] = {}
-    for owner, tensor in (pair for holder in holders for pair in _external(holder)):
+    for owner, tensor in (pair for holder in holders for pair in external_tensors(holder)):
         found = _data_file(tensor, owner, name)
         known = files.get(found.location)
         if known is None or found.size > known.size:
@@ -84,19 +83,17 @@ def _located(file: DataFile, folder: Path, real: Path, name: str) -> Path:
     path = folder / file.location
     told = f"{name}: {file.owner} has its weights in '{file.location}'"
     with explained(f"{told}, which cannot be looked at"):
-        found, resolved = path.stat() if path.exists() else None, path.resolve()
-    if found is None:
-        raise ModelError(f"{told}, which is not in '{folder}'; put that file beside the model")
-    if not resolved.is_relative_to(real):
+        resolved, size = path.resolve(), path.stat().st_size if path.is_file() else None
+    if path.exists() and not resolved.is_relative_to(real):
         raise ModelError(
             f"{told}, a symbolic link to '{resolved}' outside the model's folder, which "
             "runtimes refuse; put the file itself beside the model (cp -L)"
         )
-    if not stat.S_ISREG(found.st_mode):
-        raise ModelError(f"{told}, which is not a file; put the file of weights there")
-    if found.st_size < file.size:
+    if size is None:
+        raise ModelError(f"{told}, which is no file in '{folder}'; put that file beside the model")
+    if size < file.size:
         raise ModelError(
-            f"{told} up to byte {file.size}, but that file has {found.st_size} bytes; "
+            f"{told} up to byte {file.size}, but that file has {size} bytes; "
             "copy or export it again"
         )
     return path
@@ -131,12 +128,8 @@ def is_own(tensor: TensorProto) -> bool:
     return bool(tensor.external_data) and tensor.external_data[0].key == OWN
 
 
-def external_tensors(model: ModelProto) -> Iterator[tuple[str, TensorProto]]:
-    """Every external tensor of the model, wherever it stands, behind what to call it."""
-    return _external(model)
-
-
-def _external(holder: Message, owner: str = "") -> Iterator[tuple[str, TensorProto]]:
+def external_tensors(holder: Message, owner: str = "") -> Iterator[tuple[str, TensorProto]]:
+    """Every external tensor of a model, wherever it stands, behind what to call it."""
     if isinstance(holder, TensorProto):
         if holder.data_location == TensorProto.EXTERNAL and not is_own(holder):
             yield owner or f"tensor '{holder.name}'", holder
@@ -148,7 +141,7 @@ def _external(holder: Message, owner: str = "") -> Iterator[tuple[str, TensorPro
     for field, value in holder.ListFields():
         if field.message_type is not None and field.message_type.name not in _NO_TENSORS:
             for part in (value,) if isinstance(value, Message) else value:
-                yield from _external(part, owner)
+                yield from external_tensors(part, owner)
 
 
 _LOADED: deque[tuple[ModelProto, Path]] = deque(maxlen=16)

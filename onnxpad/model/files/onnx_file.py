@@ -45,7 +45,8 @@ def _why_not_a_model(data: bytes, model: ModelProto | None) -> str:
         return f"the file is empty (0 bytes); {_FETCH_AGAIN}"
     if data.startswith(_POINTER):
         return "not an ONNX model but a Git LFS pointer, not the file itself; run git lfs pull"
-    absent = ["nothing that protobuf reads (subgraphs nested too deep?)"]
+    deep = " (subgraphs nested too deep?)" if data[0] < ord(" ") else ""  # no text begins so
+    absent = [f"nothing that protobuf reads{deep}"]
     if model is not None:
         absent = [f"no {name}" for name in ("ir_version", "graph") if not model.HasField(name)]
         absent += ["no opset_import"] * (not model.opset_import)
@@ -101,7 +102,7 @@ def load(path: AnyPath) -> ModelProto:
 def read(path: AnyPath, *, light: bool = False) -> tuple[ModelProto, Source]:
     """Read a model ('-': standard input); weights in external data stay there, unread.
 
-    light: large weights are left out of the model, for `write` or `completed` to bring back.
+    light: large weights are left out of the model, for `save` or `completed` to bring back.
     Raises ModelError where the file cannot be read, is not a whole ONNX model, or its external data
     is missing, too short or outside its folder.
     """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 from typing import NamedTuple
 
 from onnx import defs
@@ -46,12 +45,11 @@ def refuse_broken(document: Document) -> None:
     not known.
     """
     for scope in document.scopes.values():
-        outside = () if scope.outermost.is_function else scope.nodes
-        for node in outside:
+        for node in () if scope.outermost.is_function else scope.nodes:
             for one in node.proto.attribute:
-                if one.ref_attr_name:
-                    what = f"takes its {one.name} from the attribute '{one.ref_attr_name}' of a "
-                    _refuse(scope, node, f"{what}function, but stands in none")
+                if name := one.ref_attr_name:
+                    why = f"takes its {one.name} from the attribute '{name}' of a function"
+                    _refuse(scope, node, f"{why}, but stands in none")
         for name, node in scope.dangling.items() if _is_plain(scope) else ():
             why = "which no node makes, and which is no input and no initializer"
             _refuse(scope, node, f"reads '{name}', {why}")
@@ -64,13 +62,10 @@ def _refuse(scope: Scope, node: Node, what: str) -> None:
 
 def _is_plain(scope: Scope) -> bool:
     """Whether every graph that it stands in is a body of an operator of ONNX."""
-    found: Scope | None = scope
-    while found is not None:
-        held = found.holder
-        if held and (held.domain not in PLAIN_DOMAINS or held.op_type not in WITH_BODIES):
-            return False
-        found = found.parent
-    return True
+    held = scope.holder
+    if held and (held.domain not in PLAIN_DOMAINS or held.op_type not in WITH_BODIES):
+        return False
+    return scope.parent is None or _is_plain(scope.parent)
 
 
 def title_of(node: Node) -> str:
@@ -95,18 +90,13 @@ def undefined_operators(document: Document) -> Iterator[tuple[Scope, Node]]:
 
 def _is_undefined(document: Document, scope: Scope, node: Node) -> bool:
     name, domain = node.op_type, plain_domain(node.domain)
-    if not domain:
-        known = 1 <= scope.opset <= defs.onnx_opset_version()
-        is_defined = not known or defs.has(name, scope.opset, "")
-    elif domain in {schema.domain for schema in _schemas()}:
-        is_defined = defs.has(name, domain)
+    if domain:
+        is_defined = defs.has(name, domain) or operator(domain, name) is not None
     else:
-        is_defined = operator(domain, name) is not None
+        is_known = 1 <= scope.opset <= defs.onnx_opset_version()
+        is_defined = not is_known or defs.has(name, scope.opset, "")
     # A function of the model defines it, whatever the overload.
     return not is_defined and all(key[:2] != (domain, name) for key in document.functions)
-
-
-_schemas = cache(defs.get_all_schemas)
 
 
 def unknown_operators(document: Document) -> tuple[UnknownOperator, ...]:

@@ -17,7 +17,6 @@ import numpy as np
 from onnx import NodeProto, helper, numpy_helper
 
 from onnxpad.geometry.cuts import cells_of_cut
-from onnxpad.geometry.size import Size
 from onnxpad.model.graph.attributes import read_attributes
 from onnxpad.model.graph.open_cells import (
     MOST_OPEN,
@@ -27,7 +26,6 @@ from onnxpad.model.graph.open_cells import (
     cell_as,
     is_open,
     joint_shape,
-    of_sizes,
     opened,
     settled,
 )
@@ -209,20 +207,6 @@ def _split(call: _Call) -> list[Array]:
     return np.split(data, np.cumsum(lengths)[:-1], axis)
 
 
-def _scatter(call: _Call) -> Array | None:
-    """ScatterND, the later of two updates to one cell held back as the text leaves them open."""
-    data, index, updates = call[0], call.known(1), call[2]
-    places = [tuple(int(i) for i in row) for row in index.reshape(-1, index.shape[-1])]
-    if call.node.attribute or len(set(places)) < len(places):
-        return None
-    either = is_open(data) or is_open(updates)
-    found = opened(data).copy() if either else data.copy()
-    rows = (opened(updates) if either else updates).reshape(-1, *data.shape[index.shape[-1] :])
-    for cell, row in zip(places, rows, strict=True):
-        found[cell] = row
-    return found
-
-
 def _constant_of_shape(call: _Call) -> Array | None:
     shape = tuple(call.numbers("", 0))
     if prod(shape) > LARGEST:
@@ -281,7 +265,8 @@ _RULES: dict[str, Callable[[_Call], Array | list[Array] | None]] = {
     "Identity": lambda call: call[0],
     "Relu": _relu,
     "Reshape": _reshape,
-    "ScatterND": _scatter,
+    # The operand of Shape is the shape of what it reads.
+    "Shape": lambda call: call[0][call.attribute("start") : call.attribute("end", call[0].size)],
     "Size": lambda call: np.asarray(call[0].size, np.int64),
     "Slice": _slice,
     "Split": _split,
@@ -289,7 +274,7 @@ _RULES: dict[str, Callable[[_Call], Array | list[Array] | None]] = {
     "Transpose": lambda call: call[0].transpose(call.attribute("perm") or None),
     "Unsqueeze": lambda call: np.expand_dims(call[0], tuple(call.numbers("axes", 1))),
 }
-FOLDABLE = frozenset(_RULES) | {"Shape"}
+FOLDABLE = frozenset(_RULES)
 
 
 def fold(node: NodeProto, inputs: Values, output: int = 0) -> Array | None:
@@ -309,9 +294,3 @@ def fold(node: NodeProto, inputs: Values, output: int = 0) -> Array | None:
         return None
     found = settled(found)
     return found if found.size <= (MOST_OPEN if is_open(found) else LARGEST) else None
-
-
-def shape_of(node: NodeProto, dims: Sequence[Size | None]) -> Array:
-    """The output of Shape for sizes as they are known."""
-    marks = {entry.name: entry.i for entry in node.attribute}
-    return of_sizes(dims[marks.get("start", 0) : marks.get("end", len(dims))])

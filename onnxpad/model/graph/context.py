@@ -18,15 +18,19 @@ from onnx import (
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import FOLDED_CELLS, IN_A_ROW
 from onnxpad.model.graph.attributes import Value, read_attributes
-from onnxpad.model.graph.constant_folding import FOLDABLE, fold, shape_of
+from onnxpad.model.graph.constant_folding import FOLDABLE, fold
 from onnxpad.model.graph.nodes import Node
-from onnxpad.model.graph.open_cells import MOST_OPEN, Array, is_open
+from onnxpad.model.graph.open_cells import MOST_OPEN, Array, is_open, of_sizes
 from onnxpad.model.graph.scopes import Document, Scope
-from onnxpad.model.graph.types import UNKNOWN, Hanging, Type, dtype_code, dtype_name
-from onnxpad.padding.chain import Chain, RowOfPads
+from onnxpad.model.graph.types import UNKNOWN, Type, dtype_code, dtype_name
+from onnxpad.padding.chain import Chain, Unclear
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 MAX_CONSTANT = 4096
+EXCERPT, WITH_WINDOWS = "excerpt of onnxpad", ", where convolutions or pools are"
+"""How the graph of an excerpt is called, and what follows where the whole model has windows."""
+OUTER = "i"
+"""How tensors of an excerpt are called that are inputs of the whole model."""
 
 
 @dataclass(eq=False)
@@ -35,8 +39,7 @@ class Context:
 
     `chains` maps the keys of padded nodes to what they compute. `hanging` says what computed pads
     hang on, by their name. `bodies` are the graphs inside a node, by its key and the attribute
-    that holds them. `to_pools` counts the readers of a tensor that hand it on to a pool,
-    `rows` are the Pads in front of what a Pad makes.
+    that holds them.
     """
 
     document: Document
@@ -45,11 +48,9 @@ class Context:
     outer: Context | None = None
     types: dict[str, Type] = field(default_factory=dict)
     chains: dict[int, Chain] = field(default_factory=dict)
-    folded: dict[str, np.ndarray | None] = field(default_factory=dict)
-    hanging: dict[str, Hanging] = field(default_factory=dict)
+    folded: dict[str, np.ndarray] = field(default_factory=dict)
+    hanging: dict[str, Unclear] = field(default_factory=dict)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
-    to_pools: dict[str, int] = field(default_factory=dict)
-    rows: dict[str, RowOfPads | None] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
 
     def readers(self, name: str) -> list[Node]:
@@ -84,6 +85,19 @@ class Context:
             found, outer = outer.types.get(name), outer.outer
         return UNKNOWN if found is None else found
 
+    def is_model_input(self, name: str) -> bool:
+        """Whether a tensor is an input of the whole model, here or where an excerpt was cut out."""
+        scope = self.scope
+        if scope.parent is not None or scope.is_function or name not in scope.input_places:
+            return False
+        return not scope.proto.name.startswith(EXCERPT) or name.startswith(OUTER)
+
+    @property
+    def has_windows(self) -> bool:
+        """Whether a convolution or a pool stands here, or where an excerpt was cut out."""
+        written = self.scope.proto.name == f"{EXCERPT}{WITH_WINDOWS}"
+        return written or any(chain.axes for chain in self.chains.values())
+
     def attributes(self, node: Node) -> dict[str, Value]:
         """Attributes of a node."""
         return read_attributes(node.proto)
@@ -99,17 +113,39 @@ class Context:
         if value is not None:
             return value
         found = self.constant_tensor(name)
-        return self._computed(name) if found is None else self._array(found)
+        if found is not None:
+            return self._array(found)
+        return None if self.outer is None or self.scope.defines(name) else self.outer.value(name)
 
-    def _computed(self, name: str) -> np.ndarray | None:
-        if name not in self.folded:
-            for one in _inputs_first(self, name):
-                self.folded[one] = None  # what a constant computes itself from is not constant
-                value = computed(self, one)
-                self.document.folded_cells += 0 if value is None else value.size
-                if self.document.folded_cells <= FOLDED_CELLS:
-                    self.folded[one] = value
-        return self.folded[name]
+    def follow(self, node: Node) -> None:
+        """Note the values that a node writes, as far as arithmetic on sizes tells them."""
+        if node.op_type not in FOLDABLE or node.domain not in PLAIN_DOMAINS or not node.inputs:
+            return
+        inputs = list[Array | None]()
+        for place, name in enumerate(node.inputs):
+            inputs.append(self._operand(node, place) if name else None)
+            if name and inputs[-1] is None:
+                return
+        for place, name in enumerate(node.outputs):
+            value = fold(node.proto, inputs, place)
+            self.document.folded_cells += 0 if value is None else value.size
+            if value is not None and self.document.folded_cells <= FOLDED_CELLS:
+                self.folded[name] = value
+
+    def _operand(self, node: Node, place: int) -> Array | None:
+        """What a node reads at a place; of a tensor that is not known open cells, or its shape."""
+        value, (dtype, dims) = self.value(node.inputs[place]), self.type_of(node.inputs[place])
+        if node.op_type == "Shape":
+            is_known = dims is not None and None not in dims
+            shape = dims if is_known or value is None else value.shape
+            return None if shape is None else of_sizes(shape)
+        if node.op_type == "CastLike" and place and dtype:  # it is all that it takes of this input
+            return np.empty(0, helper.tensor_dtype_to_np_dtype(dtype_code(dtype)))
+        sizes = [size for size in dims or () if isinstance(size, int)]
+        if value is not None or dims is None or dtype.startswith("float"):
+            return value
+        is_vector = len(dims) <= 1 and len(sizes) == len(dims) and prod(sizes) <= MOST_OPEN
+        return np.full(sizes, None, object) if is_vector else None
 
     def _array(self, found: TensorProto) -> np.ndarray | None:
         known = self.scope.arrays.get(id(found))
@@ -129,31 +165,21 @@ class Context:
 
         An initializer that an input of the model may replace (IR version 4 and newer) is none.
         """
-        context: Context | None = self
-        while context is not None:
-            scope = context.scope
-            if name in scope.producers:
-                return held_constant(context, scope.producers[name])
-            if name in scope.initializers:
-                overridable = scope.parent is None and name in context.document.overridable
-                return None if overridable else scope.initializers[name]
-            if name in scope.input_places:
-                return None
-            context = context.outer
-        return None
+        scope = self.scope.owner(name)
+        if scope is None or name in scope.producers:
+            return held_constant(scope, scope.producers[name]) if scope else None
+        overridable = scope.parent is None and name in self.document.overridable
+        return None if overridable else scope.initializers.get(name)
 
 
 def is_stored(context: Context, name: str) -> bool:
     """Whether a dense constant stands in the scope of `context` or in a graph around it."""
-    inside: Context | None = context
-    while inside is not None and name not in inside.scope.input_places:
-        scope = inside.scope
-        if name in scope.producers:
-            return _holds_tensor(scope.producers[name])
-        if name in scope.initializers:
-            return name not in scope.sparse
-        inside = inside.outer
-    return False
+    scope = context.scope.owner(name)
+    if scope is None or name in scope.input_places:
+        return False
+    if maker := scope.producers.get(name):
+        return _is_constant(maker) and [one.name for one in maker.proto.attribute] == ["value"]
+    return name not in scope.sparse
 
 
 def tensor_type(tensor: TensorProto) -> Type:
@@ -161,23 +187,17 @@ def tensor_type(tensor: TensorProto) -> Type:
     return Type(dtype_name(tensor.data_type), tuple(tensor.dims))
 
 
-def _holds_tensor(node: Node) -> bool:
-    """Whether a Constant holds a dense tensor."""
-    return _is_constant(node) and [one.name for one in node.proto.attribute] == ["value"]
-
-
 def _is_constant(node: Node) -> bool:
     return node.op_type == "Constant" and node.domain in PLAIN_DOMAINS
 
 
-def held_constant(context: Context, node: Node) -> TensorProto | None:
+def held_constant(scope: Scope, node: Node) -> TensorProto | None:
     """The value of a Constant; None for other nodes, and where a call would give it."""
     if not _is_constant(node):
         return None
-    held = context.scope.held
-    if node.key not in held:
-        held[node.key] = _held(node.proto)
-    return held[node.key]
+    if node.key not in scope.held:
+        scope.held[node.key] = _held(node.proto)
+    return scope.held[node.key]
 
 
 def _held(proto: NodeProto) -> TensorProto | None:
@@ -211,77 +231,3 @@ def has_value(context: Context, name: str) -> bool:
         return True
     scope = context.scope  # names of a function are its own
     return scope is context.document.main and name in context.document.overridable
-
-
-def _inputs_first(context: Context, name: str) -> list[str]:
-    """The tensor, behind those of its scope from which its value follows and is not known yet."""
-    found: list[str] = []
-    producers = context.scope.producers
-    pending, seen = [(name, False)], set[str]()
-    while pending:
-        one, is_ready = pending.pop()
-        if is_ready:
-            found.append(one)
-        if is_ready or one in seen or one in context.folded:
-            continue
-        seen.add(one)
-        pending.append((one, True))
-        maker = producers.get(one)
-        if maker is not None and maker.op_type in FOLDABLE and maker.op_type != "Shape":
-            makers = ((read, producers.get(read)) for read in maker.inputs)
-            pending += [(read, False) for read, node in makers if node and not _is_constant(node)]
-    return found
-
-
-def computed(context: Context, name: str) -> Array | None:
-    """The value of a tensor that a node writes, as far as arithmetic on sizes tells it."""
-    inside: Context | None = context
-    while inside is not None and name not in inside.scope.producers:
-        inside = inside.outer
-    if inside is None:
-        return None
-    node = inside.scope.producers[name]
-    if node.domain not in PLAIN_DOMAINS:
-        return None
-    try:
-        if node.op_type not in FOLDABLE or not node.inputs:
-            return None
-        if node.op_type == "Shape":
-            return _shape(inside, node)
-        inputs = _operands(inside, node)
-        if any(name and one is None for name, one in zip(node.inputs, inputs, strict=True)):
-            return None
-        return fold(node.proto, inputs, node.outputs.index(name))
-    except RecursionError:
-        return None
-
-
-def _shape(context: Context, node: Node) -> Array | None:
-    """Sizes of the input's type; of an input whose value is known, those of the value."""
-    dims = context.type_of(node.inputs[0]).dims
-    if dims is None or None in dims:
-        value = context.value(node.inputs[0])
-        dims = dims if value is None else value.shape
-    return None if dims is None else shape_of(node.proto, dims)
-
-
-def _operands(context: Context, node: Node) -> list[Array | None]:
-    """The values of the inputs; None for one that is left out or not known."""
-    found = [_operand(context, name) if name else None for name in node.inputs]
-    if node.op_type == "CastLike" and len(found) > 1:
-        dtype = context.type_of(node.inputs[1]).dtype
-        if dtype:  # it is all that a CastLike takes of this input
-            found[1] = np.empty(0, helper.tensor_dtype_to_np_dtype(dtype_code(dtype)))
-    return found
-
-
-def _operand(context: Context, name: str) -> Array | None:
-    """The value of an input; a small one of which only the shape is known has open cells."""
-    value = context.value(name)
-    if value is not None:
-        return value
-    dims = context.type_of(name).dims
-    sizes = [size for size in dims or () if isinstance(size, int)]
-    if dims is None or len(sizes) < len(dims) or prod(sizes) > MOST_OPEN:
-        return None
-    return np.full(sizes, None, object)

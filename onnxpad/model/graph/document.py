@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from graphlib import CycleError, TopologicalSorter
 
 from onnx import (
     FunctionProto,
@@ -17,7 +18,7 @@ from onnx import (
 from onnxpad.errors import ModelError
 from onnxpad.geometry.budgets import DEEPEST
 from onnxpad.model.graph.inlined import inlined, label_of
-from onnxpad.model.graph.nodes import Node, in_order, named_bodies
+from onnxpad.model.graph.nodes import Node, named_bodies
 from onnxpad.model.graph.scopes import Document, Scope, quantisation_notes, scope_label
 from onnxpad.padding.operators import FREE_INITIALIZERS, PLAIN_DOMAINS, plain_domain
 
@@ -109,7 +110,14 @@ def _fill(scope: Scope, protos: Iterable[NodeProto], scopes: dict[str, Scope]) -
         if node.op_type in WITH_BODIES or node.domain not in PLAIN_DOMAINS:
             _open_bodies(scope, node, scopes)
     if not in_place:
-        scope.nodes = in_order(scope.nodes, _needs(scope))
+        try:
+            scope.nodes = [
+                scope.nodes[key] for key in TopologicalSorter(_needs(scope)).static_order()
+            ]
+        except CycleError as error:
+            stuck = scope.nodes[error.args[1][0]]
+            name = stuck.name or stuck.outputs[0]
+            raise ModelError(f"the graph has a cycle through {stuck.op_type} '{name}'") from None
     return scope
 
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from itertools import chain, count
+from typing import Any, NamedTuple, TypeAlias
 
 from onnx import (
     AttributeProto,
@@ -53,38 +54,39 @@ class Inlined:
 
 
 class _Stays(Exception):
-    """A function cannot be written out for what a call gives it."""
+    """Functions cannot be written out for what a call gives one of them."""
 
 
 def inlined(model: ModelProto, why_not: str = "", *, everything: bool = False) -> Inlined:
     """The model without calls of functions that can pad, or of any; itself where it has none.
 
-    With `why_not` they all stay. Raises ModelError for functions that call themselves, and where
-    `everything` is too much.
+    With `why_not`, or where one of them cannot be written out, they all stay. Raises ModelError for
+    functions that call themselves, and where `everything` is too much.
     """
     if not model.functions:
         return Inlined(model)
     functions = {(plain_domain(f.domain), f.name, f.overload): f for f in model.functions}
-    size, called = _size(functions, model.graph.node, {}), _called(functions, model.graph.node)
-    if everything and size > WRITTEN_OUT.most:
-        raise ModelError(WRITTEN_OUT.reason(f"{size:,}"))
-    why_not = why_not or (WRITTEN_OUT.reason(f"{size:,}") if size > WRITTEN_OUT.most else "")
+    sizes: dict[Key, int] = {}
+    if (size := _size(functions, model.graph.node, sizes)) > WRITTEN_OUT.most:
+        why_not = why_not or WRITTEN_OUT.reason(f"{size:,}")
+        if everything:
+            raise ModelError(why_not)
     padding = {key for key in functions if _pads(functions, key)}
-    asked = called if everything else called & padding
-    reasons = {key: why_not or _objection(model, functions[key]) for key in asked}
-    gone = {key: functions[key] for key, reason in reasons.items() if not reason}
+    gone = {key: functions[key] for key in sizes if everything or key in padding}
+    reasons = filter(None, (_objection(model, one) for one in gone.values()))
+    if why_not := why_not or next(reasons, ""):
+        return Inlined(model, kept={label_of(functions[key]): why_not for key in padding})
     try:
         nodes = list(_Writer(gone, model.graph).written(model.graph.node)) if gone else []
     except _Stays as error:
         return inlined(model, str(error))
-    reasons |= dict.fromkeys(padding - called, "nothing calls it")
-    staying = functions.keys() - gone.keys()
-    needed = gone.keys() & _called(functions, (n for key in staying for n in functions[key].node))
-    reasons |= dict.fromkeys(needed, "a function that stays calls it")
-    kept = {label_of(functions[key]): reason for key, reason in reasons.items() if reason}
+    kept = {label_of(functions[key]): "nothing calls it" for key in padding - sizes.keys()}
     if not gone:
         return Inlined(model, kept=kept)
-    left = [function for key, function in functions.items() if key in staying | needed]
+    needed: dict[Key, int] = {}
+    for key in functions.keys() - gone.keys():
+        needed[key] = _size(functions, functions[key].node, needed)
+    left = [functions[key] for key in needed]
     read = ModelProto()
     read.CopyFrom(model)
     for fields, new in (
@@ -98,21 +100,11 @@ def inlined(model: ModelProto, why_not: str = "", *, everything: bool = False) -
     return Inlined(read, tuple(first[key] for key in sorted(gone.keys() & first.keys())), kept)
 
 
-def _called(functions: Mapping[Key, FunctionProto], nodes: Iterable[NodeProto]) -> set[Key]:
-    """Functions that nodes call, at once or in other functions."""
-    called: set[Key] = set()
-    waiting = list(nodes)
-    while waiting:
-        fresh = {key_of(node) for node in every_node(waiting)} & functions.keys() - called
-        called |= fresh
-        waiting = [node for key in fresh for node in functions[key].node]
-    return called
-
-
 def _pads(functions: Mapping[Key, FunctionProto], key: Key) -> bool:
     """Whether a function holds an operator that can pad, or calls one that does."""
-    inside = _called(functions, functions[key].node) | {key}
-    nodes = (node for one in inside for node in every_node(functions[one].node))
+    called: dict[Key, int] = {}
+    _size(functions, functions[key].node, called)
+    nodes = (node for one in (key, *called) for node in every_node(functions[one].node))
     return any(
         key_of(node) not in functions and operator(node.domain, node.op_type) is not None
         for node in nodes
@@ -125,7 +117,7 @@ def _size(
     sizes: dict[Key, int],
     depth: int = 0,
 ) -> int:
-    """How many nodes come for calls, every call written out.
+    """How many nodes come for calls, every call written out; `sizes` gets what each stands for.
 
     Raises ModelError for functions that call each other in a circle, or too deeply.
     """
@@ -176,15 +168,12 @@ def _imports(
     inside = [node for function in left for node in function.node]
     used = {node.domain for node in every_node([*nodes, *inside])} | {f.domain for f in left}
     unused = {domain for domain, *_ in gone} - used - PLAIN_DOMAINS
-    entries = {entry.domain: entry for entry in model.opset_import}
-    for function in gone.values():
-        for entry in function.opset_import:
-            entries.setdefault(entry.domain, entry)
+    read = [entry for one in gone.values() for entry in one.opset_import]
+    entries = {entry.domain: entry for entry in (*read, *model.opset_import)}
     return [entry for domain, entry in entries.items() if domain not in unused]
 
 
-@dataclass(eq=False)
-class _Call:
+class _Call(NamedTuple):
     """A call of a function: what names and attributes mean in it.
 
     number: it is the so manieth call. label: how the outermost call around it is called.
@@ -200,13 +189,10 @@ class _Writer:
     """Writes out the calls of `functions` in one graph."""
 
     def __init__(self, functions: Mapping[Key, FunctionProto], graph: GraphProto) -> None:
-        self._functions = functions
-        nodes = list(every_node(graph.node))
-        values = (*graph.input, *graph.initializer, *graph.value_info, *graph.output)
-        self._taken = {value.name for value in values}
-        self._taken |= {name for node in nodes for name in (*node.input, *node.output)}
-        self._node_names = {node.name for node in nodes}
-        self._calls = 0
+        self._functions, self._calls = functions, 0
+        self._taken = {value.name for value in _values(graph)}
+        for node in every_node(graph.node):
+            self._taken |= {node.name, *node.input, *node.output}
 
     def written(
         self, nodes: Iterable[NodeProto], call: _Call | None = None, *, in_body: bool = False
@@ -225,24 +211,19 @@ class _Writer:
                 yield from self._called(copy, call)
                 continue
             if call is not None and not in_body:
-                own = node.name or next(filter(None, node.output), node.op_type)
-                copy.name = _unique(f"{call.label}/{own}", self._node_names, 2)
+                copy.name = self._unique(f"{call.label}/{_title(node)}")
             yield copy
 
     def _called(self, node: NodeProto, around: _Call | None) -> list[NodeProto]:
         """What a call stands for; raises _Stays."""
-        key = key_of(node)
-        function = self._functions[key]
+        function = self._functions[key_of(node)]
         self._calls += 1
-        attributes = (*function.attribute_proto, *node.attribute)
-        given = {attribute.name: attribute for attribute in attributes}
-        for name in function.attribute:
-            if name not in given:
-                raise _Stays(f"a call does not give its attribute '{name}'")
-        label = around.label if around else node.name or next(filter(None, node.output), key[1])
+        given = {one.name: one for one in (*function.attribute_proto, *node.attribute)}
+        if missing := [name for name in function.attribute if name not in given]:
+            raise _Stays(f"a call does not give its attribute '{missing[0]}'")
         read = [*node.input, *[""] * len(function.input)]
         names = {"": "", **dict(zip(function.input, read, strict=False))}
-        call = _Call(self._calls, label, names, given)
+        call = _Call(self._calls, around.label if around else _title(node), names, given)
         copies = []
         for name, result in zip(function.output, node.output, strict=False):
             if result and name in names:
@@ -256,37 +237,37 @@ class _Writer:
         if not call.names.keys() >= set(node.input):
             raise _Stays("its nodes stand in disorder, or read what nothing makes")
         for fields in (node.input, node.output):
-            for place, name in enumerate(fields):
-                fields[place] = self._name(name, call)
-        for place in reversed(range(len(node.attribute))):
-            attribute = node.attribute[place]
+            fields[:] = [self._name(name, call) for name in fields]
+        for attribute in list(node.attribute):
             reference, name = attribute.ref_attr_name, attribute.name
-            if not reference:
-                continue
-            if reference not in call.given:
-                del node.attribute[place]
-            elif call.given[reference].type != attribute.type:
+            if reference and reference not in call.given:
+                node.attribute.remove(attribute)
+            elif reference and call.given[reference].type != attribute.type:
                 raise _Stays(f"a call gives its attribute '{reference}' another type")
-            else:
+            elif reference:
                 attribute.CopyFrom(call.given[reference])
                 attribute.name = name
-        for body in bodies(node):
-            sparse = [tensor.values for tensor in body.sparse_initializer]
-            values = (*body.input, *body.output, *body.initializer, *body.value_info, *sparse)
-            for value in values:
-                value.name = self._name(value.name, call)
+        for value in (value for body in bodies(node) for value in _values(body)):
+            value.name = self._name(value.name, call)
 
     def _name(self, name: str, call: _Call) -> str:
         if name not in call.names:
-            call.names[name] = _unique(f"{name}__{call.number}", self._taken, 1)
+            call.names[name] = self._unique(f"{name}__{call.number}")
         return call.names[name]
 
+    def _unique(self, wanted: str) -> str:
+        """`wanted`, with a number where it is taken; it is taken from now on."""
+        numbered = (f"{wanted}_{number}" for number in count(1))
+        name = next(one for one in chain([wanted], numbered) if one not in self._taken)
+        self._taken.add(name)
+        return name
 
-def _unique(wanted: str, taken: set[str], number: int) -> str:
-    """`wanted`, with a number where it is taken; it is taken from now on."""
-    name = wanted
-    while name in taken:
-        name = f"{wanted}_{number}"
-        number += 1
-    taken.add(name)
-    return name
+
+def _title(node: NodeProto) -> str:
+    return node.name or next(filter(None, node.output), node.op_type)
+
+
+def _values(graph: GraphProto) -> list[Any]:
+    """What bears a name in a graph besides its nodes and what they read and write."""
+    sparse = [tensor.values for tensor in graph.sparse_initializer]
+    return [*graph.input, *graph.output, *graph.initializer, *graph.value_info, *sparse]

@@ -1,8 +1,8 @@
-"""Nodes, their bodies, and an order in which every input exists before it is read."""
+"""Nodes and their bodies."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeAlias
 
 from onnx import AttributeProto, GraphProto, NodeProto
@@ -79,30 +79,3 @@ def every_node(nodes: Iterable[NodeProto]) -> Iterator[NodeProto]:
         yield node
         for body in bodies(node):
             yield from every_node(body.node)
-
-
-def in_order(nodes: Sequence[Node], needs: Mapping[int, set[int]]) -> list[Node]:
-    """`nodes` sorted by what they need; the file's order is left alone where it can be.
-
-    Raises ModelError, with a node of the cycle, where there is no such order.
-    """
-    waiting = {key: set(keys) for key, keys in needs.items()}
-    ready = [node for node in reversed(nodes) if not waiting[node.key]]
-    followers: dict[int, list[Node]] = {}
-    for node in nodes:
-        for key in waiting[node.key]:
-            followers.setdefault(key, []).append(node)
-    done: list[Node] = []
-    while ready:
-        node = ready.pop()
-        done.append(node)
-        for follower in followers.get(node.key, ()):
-            waiting[follower.key].discard(node.key)
-            if not waiting[follower.key]:
-                ready.append(follower)
-    if len(done) < len(nodes):
-        stuck = next(node for node in nodes if waiting[node.key])
-        raise ModelError(
-            f"the graph has a cycle through {stuck.op_type} '{stuck.name or stuck.outputs[0]}'"
-        )
-    return done

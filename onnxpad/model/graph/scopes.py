@@ -27,12 +27,11 @@ class Scope:
 
     `id` addresses it in edit scripts: '' for the main graph, '5.then_branch' for a body of its
     node 5, 'domain:name' for a function. `label` is the same for people. `holder` is the node that
-    a body stands in. `sparse` are initializers of which only the type is known. `before` and
-    `behind` are new nodes by the key of the node that they stand at, `anchors` that key by theirs.
+    a body stands in. `sparse` are initializers of which only the type is known. `rows` are new
+    nodes with the node that they stand at, in order, by its key, `anchors` that key by theirs.
     `dropped` are tensors that edits removed, `forgotten` those of which the types in the file do
-    not hold any more. `held` are the
-    values of Constant nodes by their keys, `arrays` those of small constants by the identity of
-    what holds them: every reading of the scope shares them.
+    not hold any more. `held` are the values of Constant nodes by their keys, `arrays` those of
+    small constants by the identity of what holds them: every reading of the scope shares them.
     `dangling` are tensors that a node reads, here the first one, and that nothing made when the
     scope was read.
     """
@@ -51,8 +50,7 @@ class Scope:
     producers: dict[str, Node] = field(default_factory=dict)
     uses: dict[str, int] = field(default_factory=dict)
     children: dict[int, list[tuple[str, Scope]]] = field(default_factory=dict)
-    before: dict[int, list[Node]] = field(default_factory=dict)
-    behind: dict[int, list[Node]] = field(default_factory=dict)
+    rows: dict[int, list[Node]] = field(default_factory=dict)
     anchors: dict[int, int] = field(default_factory=dict)
     removed: set[int] = field(default_factory=set)
     dropped: set[str] = field(default_factory=set)
@@ -80,7 +78,7 @@ class Scope:
     @property
     def rearranged(self) -> bool:
         """Whether nodes came or went since it was read."""
-        return bool(self.before or self.behind or self.removed)
+        return bool(self.rows or self.removed)
 
     def ordered(self) -> Iterator[Node]:
         """Nodes in graph order, with what edits inserted and without what they removed."""
@@ -92,9 +90,14 @@ class Scope:
 
     def row(self, node: Node) -> Iterator[Node]:
         """What stands where `node` stood when the scope was read."""
-        for one in (*self.before.get(node.key, ()), node, *self.behind.get(node.key, ())):
-            if one.key not in self.removed:
-                yield one
+        row = self.rows.get(node.key, (node,))
+        return (one for one in row if one.key not in self.removed)
+
+    def insert(self, node: Node, near: int, *, behind: bool) -> None:
+        """Let a new node stand at another, which edits may have inserted or removed."""
+        anchor = self.anchors[node.key] = self.anchors.get(near, near)
+        row = self.rows.setdefault(anchor, [self.nodes[self._places[anchor]]])
+        row.insert([one.key for one in row].index(near) + behind, node)
 
     def node(self, key: int) -> Node:
         """The node with this key, which edits may have inserted and have not removed."""
@@ -103,13 +106,8 @@ class Scope:
 
     def stands_early(self, node: Node) -> bool:
         """Whether the file lists a node in front of one that makes what it reads."""
-        read = (self.producers.get(name) for name in node.inputs)
-        return any(
-            made is not None and self._is_given(made) and made.key > node.key for made in read
-        )
-
-    def _is_given(self, node: Node) -> bool:
-        return node.key in self._places
+        makers = (self.producers.get(name) for name in node.inputs)
+        return any(one and one.key in self._places and one.key > node.key for one in makers)
 
     def in_order(self, nodes: Iterable[Node]) -> list[Node]:
         """These nodes in graph order, whatever their number is among all others."""
@@ -148,8 +146,6 @@ class Document:
     `functions` are those that stay, `kept` those of them that can pad, by scope, with the reason,
     `written_out` calls of those that are gone. `folded_cells` counts the cells of values that
     followed from others.
-    `quantises` and `pools` say whether some operator works on quantised tensors, and whether one is
-    a pool, as of the last reading.
     `prefer` is how the user wants nodes read.
     """
 
@@ -161,8 +157,6 @@ class Document:
     kept: Mapping[str, str]
     written_out: tuple[NodeProto, ...] = ()
     folded_cells: int = 0
-    quantises: bool = True
-    pools: bool = True
     prefer: Preferences = NO_PREFERENCE
 
     def function(self, node: Node) -> Scope | None:

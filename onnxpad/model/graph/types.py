@@ -33,17 +33,6 @@ class Type(NamedTuple):
 UNKNOWN = Type()
 
 
-class Hanging(NamedTuple):
-    """The sizes that numbers hang on alone ('' for anything else), what to try, and dimensions.
-
-    `roots` are the dimensions behind those of the sizes that have one.
-    """
-
-    reason: str = ""
-    hints: tuple[str, ...] = ()
-    roots: tuple[str, ...] = ()
-
-
 def dtype_name(code: int) -> str:
     """'float32' and so on; '' for types without a name here."""
     return _DTYPES.get(code, "")

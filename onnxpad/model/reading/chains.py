@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from onnxpad.errors import ModelError
 from onnxpad.geometry.size import Size
@@ -16,9 +15,9 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading import refusals
 from onnxpad.model.reading.never_negative import never_negative
 from onnxpad.model.reading.pads import feeds_channels_last, feeds_max_pools, read_pad
-from onnxpad.model.reading.pads_in_front import front_of, leads_to_pool, marks_of, nearest_pad
+from onnxpad.model.reading.pads_in_front import front_of, marks_of, nearest_pad, pools_read
 from onnxpad.model.reading.quantised import between, zero_fill
-from onnxpad.model.shapes.unknown_sizes import why_unknown
+from onnxpad.model.shapes.unknown_sizes import computed
 from onnxpad.padding.chain import (
     NO_WEIGHT,
     Around,
@@ -110,10 +109,7 @@ def _pads_input(context: Context, node: Node, op: Operator, rank: int) -> Paddin
         return None
     numbers = constant_integers(context, name)
     if numbers is None:
-        found = why_unknown(context, name)
-        sizes = f", {found.reason}" if found.reason else ""
-        reason = f"its pads are computed while the model runs{sizes}"
-        return Unclear(reason, found.hints, roots=found.roots, of_sizes=bool(found.reason))
+        return computed(context, name, "its pads are computed while the model runs")
     if len(numbers) != 2 * rank:
         return Unclear(f"its pads are {list(numbers)} for {rank} axes")
     mode = context.attributes(node).get("auto_pad", "NOTSET")
@@ -133,23 +129,21 @@ def _plain_attributes(attributes: Mapping[str, Value]) -> Attributes:
     return tuple(found)
 
 
-def _bare(context: Context, node: Node, op: Operator, fill: Fill = _ZERO) -> Chain:
+def _bare(context: Context, node: Node, op: Operator) -> Chain:
     """The chain of a node before its windows are known."""
     source = context.type_of(node.input(0))
-    return Chain(op, context.scope.opset, (), Pads((), ()), fill, source.dtype, shape=source.dims)
+    return Chain(op, context.scope.opset, (), Pads((), ()), _ZERO, source.dtype, shape=source.dims)
 
 
 _IMAGE_SHAPE, _BLOCK_SHAPE = 1, 2
 
 
-def _read_fold(context: Context, node: Node, op: Operator) -> Chain:
+def _read_fold(context: Context, node: Node, chain: Chain) -> Chain:
     """The chain of a Col2Im (Col2Im-18): `axes` are those of the image, with the block as kernel.
 
     Sizes of the image are None where image_shape is computed; a computed block_shape is trouble.
     """
-    inputs, outputs = _taken_by(context, node)
     attributes = context.attributes(node)
-    chain = replace(_bare(context, node, op), inputs=inputs, outputs=outputs)
     blocks = constant_integers(context, node.input(_BLOCK_SHAPE))
     if blocks is None:
         return _troubled(chain, "its block_shape is not known")
@@ -163,7 +157,6 @@ def _read_fold(context: Context, node: Node, op: Operator) -> Chain:
         chain,
         axes=tuple(Axis(*facts) for facts in zip(sizes, blocks, strides, dilations, strict=True)),
         padding=Pads(pads[:rank], pads[rank:]),
-        attributes=_plain_attributes(attributes),
     )
 
 
@@ -172,93 +165,77 @@ class ChainReader:
 
     def __init__(self, prefer: Preferences) -> None:
         self._prefer = prefer
-        self._known: dict[tuple[object, ...], Chain] = {}
+        self._shared: dict[Chain, Chain] = {}
 
     def read(self, context: Context, node: Node, op: Operator) -> Chain:
         """The chain of a padded node, seen from `context`.
 
         Raises ModelError where attributes have lengths or values that cannot be meant.
         """
-        if reason := refusals.too_new(context.scope.opset):
-            return _unread(_bare(context, node, op), Unclear(reason, too_new=True))
-        refusals.check_node(node, op)
-        if op.kind is Kind.PAD:
-            return _pad_chain(context, node, op)
-        if op.kind is Kind.FOLD:
-            return _read_fold(context, node, op)
         attributes = context.attributes(node)
-        kernel = integers(attributes, "kernel_shape") or _kernel_of_weight(context, node, op)
-        bare = _bare(context, node, op, _fill(context, node, op, attributes))
-        facts = {
-            **front_of(context, node, op, len(kernel), _first_axis(op, attributes))._asdict(),
-            "weight": _weight_of(context, node, op),
-            "padding": _pads_input(context, node, op, len(kernel)),
-        }
+        bare = _bare(context, node, op)
+        if reason := refusals.too_new(context.scope.opset):
+            return _unread(bare, Unclear(reason, too_new=True))
+        refusals.check_node(node, op)
         inputs, outputs = _taken_by(context, node)
-        key = (bare, id(op), tuple(attributes.items()), kernel, *facts.values(), inputs, outputs)
-        if key not in self._known:
-            facts |= {"inputs": inputs, "outputs": outputs}
-            self._known[key] = self._chain(node, bare, attributes, kernel, facts)
-        return self._known[key]
+        bare = replace(
+            bare, attributes=_plain_attributes(attributes), inputs=inputs, outputs=outputs
+        )
+        if op.kind is Kind.PAD:
+            return _pad_chain(context, node, bare)
+        if op.kind is Kind.FOLD:
+            return _read_fold(context, node, bare)
+        chain = self._windows(context, node, bare)
+        return self._shared.setdefault(chain, chain)
 
-    def _chain(
-        self,
-        node: Node,
-        chain: Chain,
-        attributes: Mapping[str, Value],
-        kernel: tuple[int, ...],
-        facts: Mapping[str, Any],
-    ) -> Chain:
-        op, rank = chain.op, len(kernel)
-        written = _plain_attributes(attributes)
+    def _windows(self, context: Context, node: Node, bare: Chain) -> Chain:
+        op, attributes = bare.op, context.attributes(node)
+        kernel = integers(attributes, "kernel_shape") or _kernel_of_weight(context, node, op)
+        rank = len(kernel)
+        front = front_of(context, node, op, rank, _first_axis(op, attributes))
+        chain = replace(bare, fill=_fill(context, node, op, attributes))
         if why := refusals.untouchable(node, op, kernel):
-            written = written if op.kind is Kind.OTHER else ()
-            return _troubled(replace(chain, attributes=written, shape=None), why)
-        shapes = {"input": chain.shape, "weight": facts["weight"].shape}
-        refusals.check_lengths(node, attributes, rank, shapes)
+            return _troubled(chain, why)
+        weight = _weight_of(context, node, op)
+        refusals.check_lengths(
+            node, attributes, rank, {"input": chain.shape, "weight": weight.shape}
+        )
         axes = _axes(kernel, attributes, chain)
         if wide := refusals.too_wide(axes):
-            return _troubled(replace(chain, shape=None), *wide)
+            return _troubled(chain, *wide)
         padding, trouble = _padding(op, attributes, rank, self._prefer)
         if lacking := refusals.unknown_to_onnx(attributes):
             padding = trouble = Unclear(lacking, illegal=True)
+        says_both = _auto_pad(attributes) and "pads" in attributes and trouble is None
+        settled = self._prefer.ambiguous if op.auto_pad else "pads"
+        legacy_split = self._prefer.legacy_split and op.kind is Kind.TRANSPOSED
         return replace(
             chain,
-            **{**facts, "padding": facts["padding"] or padding},
+            **front._asdict(),
+            weight=weight,
+            padding=_pads_input(context, node, op, rank) or padding,
             axes=axes,
             ceil_mode=attributes.get("ceil_mode") == 1,
             output_padding=integers(attributes, "output_padding"),
             output_shape=integers(attributes, "output_shape")[-rank:],
-            read_as=self._reading(op, attributes, is_clear=trouble is None),
+            read_as=Preferences(settled if says_both else None, legacy_split),
             trouble=trouble,
-            attributes=written,
         )
-
-    def _reading(
-        self, op: Operator, attributes: Mapping[str, Value], *, is_clear: bool
-    ) -> Preferences:
-        """What of the preferences a node with these attributes is read by."""
-        says_both = _auto_pad(attributes) and "pads" in attributes
-        settled = self._prefer.ambiguous if op.auto_pad else "pads"
-        legacy_split = self._prefer.legacy_split and op.kind is Kind.TRANSPOSED
-        return Preferences(settled if says_both and is_clear else None, legacy_split)
 
 
 def _first_axis(op: Operator, attributes: Mapping[str, Value]) -> int:
     return 1 if op.channels_last or attributes.get("channels_last") == 1 else 2
 
 
-def _pad_chain(context: Context, node: Node, op: Operator) -> Chain:
+def _pad_chain(context: Context, node: Node, bare: Chain) -> Chain:
     """A Pad node, with what reads it."""
-    bare = _bare(context, node, op)
     step = read_pad(context, node, None if bare.shape is None else len(bare.shape))
-    inputs, outputs = _taken_by(context, node)
     read, pooled = node.inputs[0], feeds_max_pools(context, node, step)
     more = (
         (Mark.FEEDS_MAX_POOLS, pooled),
-        (Mark.POOLS_READ_PAD, leads_to_pool(context, node.outputs[0])),
+        (Mark.POOLS_READ_PAD, pools_read(context, node.outputs[0])),
     )
-    marks = marks_of(context, read, op) | {mark for mark, holds in more if holds}
+    marks = marks_of(context, read, bare.op) | {mark for mark, holds in more if holds}
     return replace(
         bare,
         fill=step.fill,
@@ -269,12 +246,9 @@ def _pad_chain(context: Context, node: Node, op: Operator) -> Chain:
             nearest_pad(context, read, len(step.pads.begins)).pad,
             never_negative=pooled and never_negative(context, read),
             feeds_channels_last=feeds_channels_last(context, node),
-            between=between(context, node, step) if context.document.quantises else None,
+            between=between(context, node, step),
             marks=marks,
         ),
-        attributes=_plain_attributes(context.attributes(node)),
-        inputs=inputs,
-        outputs=outputs,
     )
 
 
@@ -292,8 +266,11 @@ def out_of_reach(context: Context, op: Operator, reason: str) -> Chain:
 
 
 def _troubled(chain: Chain, reason: str, hints: tuple[str, ...] = ()) -> Chain:
+    """A chain of which no more is known than that it is there."""
     trouble = Unclear(reason, hints)
-    return replace(chain, padding=trouble, trouble=trouble)
+    written = chain.attributes if chain.op.kind is Kind.OTHER else ()
+    bare = replace(chain, attributes=written, inputs=(), outputs=(), shape=None)
+    return replace(bare, padding=trouble, trouble=trouble)
 
 
 def _kernel_of_weight(context: Context, node: Node, op: Operator) -> tuple[int, ...]:

@@ -19,7 +19,6 @@ import numpy as np
 from onnxpad.geometry.cuts import FAR, cells_of_cut
 from onnxpad.geometry.size import Symbol, lower_bound, show
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.model_inputs import is_model_input
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.crossing import LAYOUT, moved_pads, path_to
 from onnxpad.model.shapes.shape_rules import NodeFacts, slice_lists
@@ -173,7 +172,7 @@ def _context_of(context: Context, node: Node, chain: Chain) -> Iterator[tuple[in
         return
     state, data = maker.inputs
     dims, axis = context.type_of(state).dims or (), context.attributes(maker).get("axis")
-    if not is_model_input(context, state) or not isinstance(axis, int):
+    if not context.is_model_input(state) or not isinstance(axis, int):
         return
     width = dims[axis] if -len(dims) <= axis < len(dims) else None
     if not isinstance(width, int) or not isinstance(own, Pads):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from math import lcm
-from typing import NamedTuple
 
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact, Told
@@ -21,21 +20,7 @@ _MOST_SITES = 2_000
 _ROUNDS = 4
 
 
-class Settling(NamedTuple):
-    """Facts about dimensions that make computed pads known, and the model read with them.
-
-    `facts` are those that are not known of the model already.
-    """
-
-    facts: tuple[tuple[str, SizeFact], ...]
-    survey: Survey
-
-    def hints(self, before: Sequence[str]) -> tuple[str, ...]:
-        """What to try beside `before`."""
-        return (*before, rests_text(self.facts))
-
-
-def settling_facts(survey: Survey) -> Settling | None:
+def settling_facts(survey: Survey) -> tuple[tuple[str, SizeFact], ...]:
     """Divisors of the dimensions that make the computed pads known.
 
     The product of the strides up to them, or with what the model's own arithmetic divides by where
@@ -44,8 +29,8 @@ def settling_facts(survey: Survey) -> Settling | None:
     """
     fewest = len(_open_pads(survey))
     if not fewest or len(survey.sites_now()) > _MOST_SITES:
-        return None
-    best: Settling | None = None
+        return ()
+    best: tuple[tuple[str, SizeFact], ...] = ()
     strides = max(map(_strides_to_open_pads, survey.contexts), default=1)
     for factor in dict.fromkeys((1, _own_divisor(survey))):
         divisors: dict[str, int] = {}
@@ -60,11 +45,16 @@ def settling_facts(survey: Survey) -> Settling | None:
         left = fewest if known is None else len(_open_pads(known))
         if known is not None and left < fewest:
             stronger = strengthened(survey.facts, divisors).items()
-            facts = tuple((root, SizeFact.read(root, told)) for root, told in stronger)
-            best, fewest = Settling(facts, known), left
+            best = tuple((root, SizeFact.read(root, told)) for root, told in stronger)
+            fewest = left
         if not fewest:
             break
     return best
+
+
+def hints_beside(before: Sequence[str], facts: Sequence[tuple[str, SizeFact]]) -> tuple[str, ...]:
+    """What to try: `before`, and facts that settle computed pads."""
+    return (*before, rests_text(facts))
 
 
 def strengthened(facts: Mapping[str, Told], divisors: Mapping[str, int]) -> dict[str, Told]:
@@ -95,11 +85,6 @@ def hanging_on_sizes(chain: Chain) -> bool:
     return any(one.of_sizes for one in _unclear(chain))
 
 
-def is_computed(chain: Chain) -> bool:
-    """Whether pads of it are computed and not known."""
-    return bool(_unclear(chain))
-
-
 def _unclear(chain: Chain) -> list[Unclear]:
     pads = (chain.pad.unclear if chain.pad else None, chain.padding)
     return [one for one in pads if isinstance(one, Unclear)]
@@ -120,7 +105,7 @@ def _strides_to_open_pads(context: Context) -> int:
         chain = context.chains.get(node.key)
         if chain and chain.op.kind not in (Kind.TRANSPOSED, Kind.FOLD):
             product *= lcm(*(axis.stride for axis in chain.axes))
-            if is_computed(chain):
+            if _unclear(chain):
                 largest = max(largest, product)
         if product > 1:
             passed |= dict.fromkeys(node.outputs, product)

@@ -1,19 +1,19 @@
-"""What stands in front of a padded operator: the Pad that it reads, Pads in a row, and what else.
+"""What stands in front of a padded operator: the Pad that it reads, and what else.
 
-`front_of` finds the Pads that an operator could do the work of: the one that it reads, with others
-in a row, or one whose value crosses other operators (`crossing`). `nearest_pad` is coarser, and
+`front_of` finds the Pad that an operator could do the work of: the one that it reads, or one whose
+value crosses other operators (`crossing`). `nearest_pad` is coarser, and
 about onnxruntime's Pad fusion alone: it goes through all that its optimiser may take away.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 from typing import NamedTuple
 
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.model_inputs import is_model_input
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.crossing import Path, data_position, path_to, seen_behind
 from onnxpad.model.reading.never_negative import never_negative
@@ -27,19 +27,17 @@ from onnxpad.padding.chain import (
     Mark,
     Pads,
     PadStep,
-    RowOfPads,
     Unclear,
 )
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, Operator
 
-_NAMED, _FAR = 8, 8
-POOLS = frozenset({"MaxPool", "AveragePool"})
+_POOLS = frozenset({"MaxPool", "AveragePool"})
 _MAY_VANISH = frozenset(
     {"Identity", "Dropout", "Cast", "Transpose", "Expand", "Slice", "Mul", "Div", "Add", "Sub"}
 )
 """Operators that onnxruntime's optimiser removes or moves where they change nothing."""
-_MOVING = _MAY_VANISH | {"Pad"}
+_HAND_ON, _MANY = _MAY_VANISH | {"Pad"}, 64
 
 
 class Front(NamedTuple):
@@ -56,19 +54,13 @@ def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: 
         return Front()
     name, whole = node.inputs[0], rank + 2
     spatial = slice(first_axis, first_axis + rank)
-    pad, far, way = _pad_behind(context, name, whole), None, [(name, node)]
-    pooled = False
-    if pad is None:
-        path = path_to(context, name)
-        far = _seen_far(context, path, whole)
-        way += [(one.inputs[data_position(context, one)], one) for one in reversed(path.nodes)]
-    elif not pad.unclear:
-        row = row_of_pads(context, name, whole)
-        if row and row.whole.crossed:
-            far, pooled = row.whole, row.to_pools
+    pad = _pad_behind(context, name, whole)
+    path = Path((), name) if pad else path_to(context, name)
+    far = None if pad else _seen_far(context, path, whole)
     marks = marks_of(context, name, op)
-    pooled |= any(_others_lead_to_pools(context, *step) for step in way)
-    if pooled and (pad or far):
+    row = [*path.nodes, node]
+    read = [one.inputs[data_position(context, one)] for one in path.nodes] + [name]
+    if (pad or far) and any(map(partial(pools_read, context), read, row)):
         marks |= {Mark.POOLS_READ_PAD}
     nearest = nearest_pad(context, name, whole)
     if nearest.pad is not None and nearest.is_shared:
@@ -88,9 +80,9 @@ def marks_of(context: Context, name: str, op: Operator) -> frozenset[Mark]:
     found = set[Mark]()
     if op.kind is Kind.AVERAGE and document.model.producer_name == "pytorch":
         found.add(Mark.FROM_PYTORCH)
-    if op.kind is Kind.PAD and is_model_input(context, name):
+    if op.kind is Kind.PAD and context.is_model_input(name):
         found.add(Mark.READS_INPUT)
-    if document.quantises and op.kind in (Kind.MAX, Kind.AVERAGE, Kind.PAD):
+    if op.kind in (Kind.MAX, Kind.AVERAGE, Kind.PAD):
         makers = (one.op_type for one in context.makers(name))
         if any(one.startswith(("QLinear", "Quantize")) for one in makers):
             found.add(Mark.BEHIND_QUANTISED)
@@ -132,47 +124,6 @@ def _seen_far(context: Context, path: Path, rank: int) -> PadStep | None:
     return None if len(seen.pads.begins) != rank and not seen.unclear else seen
 
 
-def row_of_pads(context: Context, name: str, rank: int) -> RowOfPads | None:
-    """The Pads in front of a tensor of `rank` axes that add up; None without any that can be read.
-
-    Each row is read once, and told of the Pads behind it.
-    """
-    waiting: list[Node] = []
-    producers = context.scope.producers
-    maker = producers.get(name)
-    while maker is not None and is_pad(maker) and maker.outputs[0] not in context.rows:
-        waiting.append(maker)
-        maker = producers.get(maker.inputs[0])
-    for one in reversed(waiting):
-        context.rows[one.outputs[0]] = _row(context, one, rank)
-    return context.rows.get(name)
-
-
-def _row(context: Context, maker: Node, rank: int) -> RowOfPads | None:
-    """The row that ends with a Pad, from that of the Pad in front of it."""
-    step, source = read_pad(context, maker, rank), maker.inputs[0]
-    if step.unclear or step.mode != "constant":
-        return None
-    front = context.rows.get(source)
-    together = None if front is None else _sum(front.whole, step)
-    if front is None or together is None:
-        return RowOfPads(step, source)
-    names = (f"Pad '{maker.name or maker.outputs[0]}'", *front.whole.crossed)[:_NAMED]
-    pooled = front.to_pools or _others_lead_to_pools(context, source, maker)
-    return RowOfPads(replace(together, crossed=names), front.source, pooled)
-
-
-def _sum(first: PadStep, second: PadStep) -> PadStep | None:
-    """Two Pads as one; None where they differ, or the second adds to what the first cropped."""
-    sides = list(zip(first.pads.flat, second.pads.flat, strict=True))
-    if any(one < 0 < other for one, other in sides):
-        return None
-    adds = [any(pad > 0 for pad in step.pads.flat) for step in (first, second)]
-    if all(adds) and first.fill != second.fill:
-        return None
-    return replace(second if adds[1] else first, pads=first.pads + second.pads, crossed=())
-
-
 class Nearest(NamedTuple):
     """The nearest Pad, and whether something else reads it or what stands between."""
 
@@ -191,10 +142,7 @@ def nearest_pad(context: Context, name: str, rank: int) -> Nearest:
     step, maker = _pad_behind(context, source, rank or None), producers.get(source)
     if step is None or maker is None:
         return Nearest(None if step is None else replace(step, unclear=ELSEWHERE))
-    row, front = row_of_pads(context, source, rank), maker.inputs[0]
-    if row is not None and _pads_windows_alone(row.whole.pads):
-        step, front = row.whole, row.source
-    further = producers.get(_past_vanishing(context, front)[0])
+    further = producers.get(_past_vanishing(context, maker.inputs[0])[0])
     if further is not None and is_pad(further) and not step.unclear:
         adds = read_pad(context, further, None).mode == "constant"
         step = replace(step, unclear=FURTHER) if adds else step
@@ -217,11 +165,6 @@ def _past_vanishing(context: Context, name: str) -> tuple[str, list[Node]]:
     return way[-1].inputs[data_position(context, way[-1])] if way else name, way
 
 
-def _pads_windows_alone(pads: Pads) -> bool:
-    """Whether it adds cells to spatial axes, and does nothing else."""
-    return min(pads.flat, default=0) >= 0 and not any(pads.begins[:2] + pads.ends[:2])
-
-
 def _reordered(step: PadStep, order: tuple[int, ...]) -> PadStep:
     """A Pad with its axes as the operator counts them."""
     if len(step.pads.begins) != len(order):
@@ -241,34 +184,28 @@ def _may_vanish(context: Context, node: Node) -> bool:
     return bool(node.inputs)
 
 
-def _others_lead_to_pools(context: Context, name: str, reader: Node) -> bool:
-    """Whether others than a reader of a tensor may hand it on to a pool."""
-    if context.scope.uses.get(name, 0) <= 1:
-        return False
-    own = reader.op_type != "Conv" and _leads_to_pool(context, reader, name)
-    return _count_to_pools(context, name) > own
+def pools_read(context: Context, name: str, but: Node | None = None) -> bool:
+    """Whether a pool may read a tensor, or a Conv take it for its weight, a reader left out.
+
+    It may do so behind others, in another graph, and among many readers.
+    """
+    scope, waiting = context.scope, [name]
+    for read in waiting:  # which grows
+        readers = context.readers(read)
+        here = sum(one.inputs.count(read) for one in readers) + (read in scope.outputs)
+        if scope.uses.get(read, 0) > here and not _POOLS.isdisjoint(_kinds_in_bodies(context)):
+            return True
+        if len(readers) > _MANY or len(waiting) > _MANY:
+            return True
+        if any(read in one.inputs[1:2] for one in readers if one.op_type == "Conv"):
+            return True
+        others = [one for one in readers if one is not but]
+        if any(one.op_type in _POOLS for one in others):
+            return True
+        waiting += [one.outputs[0] for one in others if one.op_type in _HAND_ON and one.outputs]
+    return False
 
 
-def leads_to_pool(context: Context, name: str) -> bool:
-    """Whether a pool may read a tensor, or a Conv take it for its weight."""
-    return _count_to_pools(context, name) > 0
-
-
-def _count_to_pools(context: Context, name: str, far: int = _FAR) -> int:
-    """How many readers hand a tensor on to a pool; what is far, or in another graph, may do so."""
-    if name not in context.to_pools:
-        readers = context.readers(name)
-        here = sum(one.inputs.count(name) for one in readers)
-        elsewhere = context.scope.uses.get(name, 0) - here - (name in context.scope.outputs)
-        context.to_pools[name] = (elsewhere > 0 and context.document.pools) + sum(
-            _leads_to_pool(context, one, name, far) for one in readers
-        )
-    return context.to_pools[name]
-
-
-def _leads_to_pool(context: Context, node: Node, name: str, far: int = _FAR) -> bool:
-    if node.op_type == "Conv":
-        return name in node.inputs[1:2]
-    if node.op_type in POOLS or node.op_type not in _MOVING:
-        return node.op_type in POOLS
-    return not far or any(_count_to_pools(context, one, far - 1) for one in node.outputs[:1])
+def _kinds_in_bodies(context: Context) -> Iterator[str]:
+    inner = (scope for scope in context.document.scopes.values() if scope.parent)
+    return (node.op_type for scope in inner for node in scope.ordered())

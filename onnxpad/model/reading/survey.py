@@ -16,13 +16,13 @@ from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.document import open_document
 from onnxpad.model.graph.nodes import Address, Node, NodeId
 from onnxpad.model.graph.scopes import Document, address_of
-from onnxpad.model.graph.types import UNKNOWN, Type
+from onnxpad.model.graph.types import Type
 from onnxpad.model.reading.compounds import compounds
 from onnxpad.model.reading.reader import read
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.recorded_facts import joined_facts, recorded_facts
-from onnxpad.model.shapes.result_types import merge
 from onnxpad.padding.chain import NO_PREFERENCE, Chain, Preferences
+from onnxpad.padding.operators import OPERATORS
 
 
 @contextmanager
@@ -62,6 +62,7 @@ class Survey:
     """One model and every padded node in it.
 
     Functions that can pad are written out in a copy, unless `keeps_functions` says why not.
+    `facts` are what is known of dimensions besides what its types say.
     `types` are what is known of tensors of the main graph besides what the model says; `recorded`
     is what an edited model says in its metadata of its dimensions, which holds as `dims` do.
     Raises ModelError for models that cannot be meant and RequestError for facts about
@@ -79,12 +80,12 @@ class Survey:
         keeps_functions: str = "",
     ) -> None:
         self._why_not = keeps_functions
-        self._given = {"": dict(types or {})}
+        self._types = types or {}
         self._folder = folder
         self._prefer = prefer
         self.recorded = recorded_facts(model)
-        self._facts = joined_facts(self.recorded, dims or {})
-        self._dimensions = Dimensions(self._facts)
+        self.facts = joined_facts(self.recorded, dims or {})
+        self._dimensions = Dimensions(self.facts)
         self._sites: dict[NodeId, Site] = {}
         self._compounds: dict[NodeId, Site] | None = None
         self._contexts: Sequence[Context] = ()
@@ -97,19 +98,9 @@ class Survey:
         return frozenset(self._dimensions.names)
 
     @property
-    def facts(self) -> Mapping[str, int | str]:
-        """What is known of dimensions besides what the model's types say."""
-        return self._facts
-
-    @property
     def is_edited(self) -> bool:
         """Whether what is read is to be written, functions that were written out among it."""
         return False
-
-    @property
-    def document(self) -> Document:
-        """The model with its scopes."""
-        return self._document
 
     @property
     def contexts(self) -> Sequence[Context]:
@@ -120,10 +111,9 @@ class Survey:
 
     def learn(self, facts: Mapping[str, int | str]) -> None:
         """Read the model again with more known of its dimensions; a copy may, and reads only."""
-        self._facts = joined_facts(self.recorded, {**self._facts, **facts})
-        self._dimensions = Dimensions(self._facts)
-        self._given = {"": dict(self._given[""])}
-        self._forget_all()
+        self.facts = joined_facts(self.recorded, {**self.facts, **facts})
+        self._dimensions = Dimensions(self.facts)
+        self._given = {"": dict(self._types)}
         self._read()
 
     def sites_now(self) -> tuple[Site, ...]:
@@ -150,63 +140,43 @@ class Survey:
             self._compounds = {site.address.id: site for site in _group(found)}
         return tuple(self._compounds.values())
 
+    def joined_pads(self) -> Iterator[Site]:
+        """The Concats among them that do what a Pad does, as that Pad."""
+        for site in self.compounds():
+            if site.chain.pad is not None and site.chain.pad.mode != "context":
+                yield replace(site, chain=replace(site.chain, op=OPERATORS["", "Pad"]))
+
     @without_collections()
     def _open(self, model: ModelProto) -> None:
         read = open_document(model, self._why_not)
-        self._document: Document = replace(read, prefer=self._prefer)
-        self._forget_all()
+        self.document: Document = replace(read, prefer=self._prefer)
+        self._given = {"": dict(self._types)}
         self._read()
 
     def _move_to(self, model: ModelProto) -> None:
         """Go on with an equal model, whose functions are written out already."""
-        old, has_compounds = self._document, self._compounds is not None
+        old, has_compounds = self.document, self._compounds is not None
         read = open_document(model, "it was asked about before")
         known = {"kept": old.kept, "written_out": old.written_out, "prefer": old.prefer}
-        self._document = replace(read, **known)  # type: ignore[arg-type]
+        self.document = replace(read, **known)  # type: ignore[arg-type]
         self._read()
         if has_compounds:
             self.compounds()
-
-    def _forget_all(self) -> None:
-        self._kept: dict[str, dict[str, Type]] = {}
-        self._changed: list[tuple[Site, Sequence[str]]] = []
 
     @without_collections()
     def _read(self) -> None:
         self._stale = False
         self._contexts = read(
-            self._document,
+            self.document,
             self._dimensions,
             folder=self._folder,
             prefer=self._prefer,
-            given=self._known_types(),
+            given=self._given,
         )
         chains = ((context, context.chains) for context in self._contexts)
         self._sites = {site.address.id: site for site in _group(chains)}
         self._compounds = None
         self._order = {node_id: number for number, node_id in enumerate(self._sites)}
-
-    def _types_kept(self) -> dict[str, dict[str, Type]]:
-        """The types of what changed nodes wrote: what took their place writes the same."""
-        for site, outputs in self._changed:
-            kept = self._kept.setdefault(site.address.scope, {})
-            kept |= {name: site.context.type_of(name) for name in outputs if name}
-        self._changed = []
-        return self._kept
-
-    def _forget(self, scope: str, tensor: str) -> None:
-        """Drop what was found about a tensor of the scope with this id."""
-        if not scope:
-            self._given[""].pop(tensor, None)
-        self._types_kept().get(scope, {}).pop(tensor, None)
-
-    def _known_types(self) -> dict[str, dict[str, Type]]:
-        """What was given for the main graph, and what nodes wrote before they were changed."""
-        found = {"": dict(self._given[""])}
-        for address, types in self._types_kept().items():
-            known = found.setdefault(address, {})
-            known |= {name: merge(known.get(name, UNKNOWN), kept) for name, kept in types.items()}
-        return found
 
 
 def _group(found: Iterable[tuple[Context, Mapping[int, Chain]]]) -> Iterator[Site]:

@@ -2,50 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from onnxpad.geometry.budgets import READ_BACK
 from onnxpad.geometry.size import Size, Symbol, show
-from onnxpad.geometry.size_fact import SizeFact
-from onnxpad.model.graph.constant_folding import FOLDABLE, fold, shape_of
+from onnxpad.model.graph.constant_folding import FOLDABLE, fold
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
-from onnxpad.model.graph.types import Hanging
+from onnxpad.model.graph.open_cells import of_sizes
+from onnxpad.padding.chain import Unclear
 from onnxpad.padding.effective_pads import numbers_text
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 _PICKS = frozenset({"Gather", "Slice", "Split", "Squeeze"})
 
 
-def why_unknown(context: Context, name: str) -> Hanging:
-    """What the numbers of a tensor hang on; nothing where that is not a size."""
-    sizes = list(_unknown(context, name))
-    known = [where for where in sizes if where is not None]
-    if not sizes or len(known) < len(sizes):
-        return Hanging()
-    tensors = list(dict.fromkeys(tensor for tensor, _, _ in known))
-    parts = sorted(known, key=lambda where: (tensors.index(where[0]), where[1]))
-    reasons = dict.fromkeys(
-        f"axis {axis} of '{tensor}' ({_which(size)})" for tensor, axis, size in parts
-    )
-    reason = f"computed from the size of {' and '.join(reasons)}"
-    stated = dict(_roots(parts))
-    if any(not isinstance(one, Symbol) or not one.root for _, _, one in parts):
-        return Hanging(reason, ("give the model's inputs fixed sizes",), tuple(stated))
-    return Hanging(reason, (numbers_text(tuple(stated.items())),), tuple(stated))
+def computed(context: Context, name: str, reason: str) -> Unclear:
+    """Why numbers are not known that a node computes, and the dimensions that they hang on.
 
-
-def _roots(parts: Sequence[tuple[str, int, Size | None]]) -> Iterator[tuple[str, SizeFact]]:
-    """The dimensions behind the sizes of these axes, with what is known of them.
-
-    A batch among others is left out: it is read with the whole shape.
+    A batch among other sizes is left out: it is read with the whole shape.
     """
-    sizes = [(axis, one) for _, axis, one in parts if isinstance(one, Symbol) and one.root]
-    inner = [(axis, one) for axis, one in sizes if axis or not one.stated.is_batch]
-    for axis, one in inner or sizes:
-        assert one.root is not None  # noqa: S101  filtered
-        yield one.root, replace(one.stated, is_batch=one.stated.is_batch and not axis)
+    if name in context.hanging:
+        return context.hanging[name]
+    sizes = list(_unknown(context, name))
+    axes = sorted({where for where in sizes if where}, key=lambda where: where[:2])
+    found = Unclear(reason)
+    if axes and None not in sizes:
+        told = " and ".join(
+            f"axis {axis} of '{tensor}' ({_which(size)})" for tensor, axis, size in axes
+        )
+        rooted = [(a, one) for _, a, one in axes if isinstance(one, Symbol) and one.root]
+        inner = [(a, one) for a, one in rooted if a or not one.stated.is_batch] or rooted
+        facts = {
+            str(one.root): replace(one.stated, is_batch=one.stated.is_batch and not a)
+            for a, one in inner
+        }
+        hint = "give the model's inputs fixed sizes"
+        if len(rooted) == len(axes):
+            hint = numbers_text(tuple(facts.items()))
+        reason = f"{reason}; they are computed from the size of {told}"
+        found = Unclear(reason, (hint,), roots=tuple(facts), of_sizes=True)
+    context.hanging[name] = found
+    return found
 
 
 def _which(size: Size | None) -> str:
@@ -95,7 +94,7 @@ def _axes_in(
         return None
     source = shape.inputs[0]
     dims = context.type_of(source).dims
-    axes = None if dims is None else shape_of(shape.proto, range(len(dims)))
+    axes = None if dims is None else fold(shape.proto, [of_sizes(range(len(dims)))])
     if axes is not None and not is_shape:
         others = [context.constant(one) if one else None for one in maker.inputs[1:]]
         if any(name and one is None for name, one in zip(maker.inputs[1:], others, strict=True)):

@@ -68,9 +68,8 @@ def _candidates(survey: Survey, nodes: Collection[Address]) -> Iterator[DimFacts
     chains = [site.chain for site in survey.sites_now() if site.address in nodes]
     pads = [effective_pads(chain) for chain in chains]
     facts, _ = settling([one for one in pads if isinstance(one, Skip)])
-    settled = settling_facts(survey)
     divisors: dict[str, int] = {}
-    for name, fact in (*facts, *(settled.facts if settled else ())):
+    for name, fact in (*facts, *settling_facts(survey)):
         divisors[name] = lcm(divisors.get(name, 1), fact.divisor or 1)
     ones = {name: fact.rest for name, fact in facts if not fact.divisor}
     rests = ones | strengthened(survey.facts, divisors)

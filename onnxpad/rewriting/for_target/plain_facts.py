@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.broken import title_of
 from onnxpad.model.graph.context import Context, is_stored
-from onnxpad.model.graph.model_inputs import is_model_input, may_follow_window
 from onnxpad.model.graph.nodes import Node, NodeId
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind
@@ -97,7 +96,7 @@ def _of_operator(context: Context, node: Node) -> Iterator[str]:
         yield names.BYTES_GIVEN[0]
     if node.inputs and node.outputs:
         data = node.inputs[0]
-        taken = is_model_input(context, data) and _is_bytes(context, data)
+        taken = context.is_model_input(data) and _is_bytes(context, data)
         if op.startswith(_QUANTISED) and (given or taken):
             yield names.QUANTISED_BYTES[0]
         is_made = data in scope.producers and not is_stored(context, data)
@@ -174,10 +173,9 @@ def name_of(context: Context, node: Node) -> str:
         data, divisor = (one or () for one in sizes)
         one_channel = len(data) >= _CELLS and divisor[1:2] == (1,) != data[1:2]
         return names.QUOTIENT[0] if one_channel else op
-    has_windows = any(chain.axes for chain in context.chains.values())
-    if op == "Slice" and node.outputs and any(is_model_input(context, x) for x in node.inputs[:1]):
+    if op == "Slice" and node.outputs and any(context.is_model_input(x) for x in node.inputs[:1]):
         joined = any(one.op_type in _JOINING for one in context.readers(node.outputs[0]))
-        return op if joined else (names.INPUT_CROP if has_windows else names.LONE_CROP)[0]
+        return op if joined else (names.INPUT_CROP if context.has_windows else names.LONE_CROP)[0]
     if op != "Concat":
         return op
     # By whether it joins a constant or what Expand makes, infinite or not, and on which axis.
@@ -185,8 +183,7 @@ def name_of(context: Context, node: Node) -> str:
     blocks = [one.inputs[0] for one in makers if one is not None and one.op_type == "Expand"]
     blocks += [name for name in node.inputs if context.constant_tensor(name) is not None]
     if not blocks:
-        follows = has_windows or any(may_follow_window(context, name) for name in node.inputs)
-        return (names.PIECES if follows else names.LOOSE_PIECES)[0]
+        return (names.PIECES if context.has_windows else names.LOOSE_PIECES)[0]
     is_outer = context.attributes(node).get("axis") in (0, 1)
     values = [context.constant(name) for name in blocks]
     cells = [one for one in values if one is not None and one.dtype.kind == "f"]

@@ -1,9 +1,9 @@
 """Fold a Pad node into the pads of the operator behind it.
 
 What: the operator reads what the Pad read and pads by itself; the Pad stays for its other readers.
-Between both may stand operators that work cell by cell (Relu, Clip, Cast, Mul by a constant ...),
-Transpose, Squeeze, Unsqueeze; and behind a Pad of 0 QuantizeLinear and DequantizeLinear. Pads in a
-row count as one.
+Between both may stand operators that keep its 0 (Relu, Clip, Cast, Mul by a constant ...),
+Transpose, Squeeze, Unsqueeze; and behind a Pad of 0 QuantizeLinear and DequantizeLinear. Of Pads in
+a row the nearest goes first.
 
 Exact: when the value that arrives is what the operator's own padding stands for: 0 before
 convolutions, LpPool and averages that count padding (or have no pads of their own:
@@ -43,18 +43,18 @@ ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
 
 
 def rewrite(chain: Chain) -> Sequence[Chain | Skip]:
-    """Let the operator do the padding of the Pads in front, all in a row, or the nearest alone."""
-    steps = () if chain.op.kind is Kind.PAD else (chain.far_pad, chain.pad)
-    whole = [attempted(_absorbed, chain, step) for step in steps if step is not None]
-    absorbed = [one for one in whole if isinstance(one, Chain)]
-    return absorbed or whole[-1:] or [Skip("no Pad node in front", moot=True)]
+    """Let the operator do the padding of the Pad in front."""
+    step = chain.pad or chain.far_pad
+    if step is None or chain.op.kind is Kind.PAD:
+        return [Skip("no Pad node in front", moot=True)]
+    return [attempted(_absorbed, chain, step)]
 
 
 def _absorbed(chain: Chain, step: PadStep) -> Chain:
     _require_pad(chain, step)
     own = own_pads(chain)
     # A Pad in front of that shows itself when the model is read anew.
-    freed = replace(chain, pad=None, far_pad=None if step is chain.far_pad else chain.far_pad)
+    freed = replace(chain, pad=None, far_pad=None)
     if not any(step.pads.flat):
         return freed
     folded = chain.inner(step.pads)

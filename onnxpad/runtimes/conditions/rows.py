@@ -97,11 +97,6 @@ class Condition:
     of_sizes: bool = False
     of_windows: bool = False
 
-    @classmethod
-    def remedy(cls, text: str, cure: str) -> Condition:
-        """What a row says, with its cure, where its operators alone say where it holds."""
-        return cls(text, lambda _: True, cure=cure)
-
     def __invert__(self) -> Condition:
         def opposite(chain: Chain) -> bool | None:
             found = self.holds(chain)

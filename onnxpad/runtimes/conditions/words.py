@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from math import isfinite
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from onnxpad.errors import RequestError, nearest
 from onnxpad.padding.chain import AutoPad, Chain, Mark, Pads, PadStep, is_same
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import (
@@ -40,55 +39,32 @@ Numbers: TypeAlias = Callable[[Chain], Sequence[int]]
 Test: TypeAlias = Callable[[Chain], bool | None]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Word:
+class Word(NamedTuple):
     """One question of the vocabulary; `name` is what a target file writes.
 
     says, otherwise: sentences for a word that holds and for one that does not; {} is its number.
     test: asked of a chain and the number, if the word has one.
+    cure: what a user can do about it; {} is the number.
     numbers: what the number is compared with; None if the word takes none.
     of_cells: the word hangs on sizes where SAME pads by them.
-    more: further fields of the Condition; {} in `cure` is the number.
     """
 
     name: str
     says: str
     otherwise: str
     test: Callable[[Chain, int], bool | None]
+    cure: str = ""
     numbers: Numbers | None = None
     of_cells: bool = False
-    more: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def takes_number(self) -> bool:
         """Whether a threshold belongs to the word, as in `pad_above = 3`."""
         return self.numbers is not None
 
-    @property
-    def text(self) -> str:
-        """The question as a sentence that holds; N stands for the threshold."""
-        return self.says.format("N")
-
-    @property
-    def negation(self) -> str:
-        """The sentence that holds if the word does not."""
-        return self.otherwise.format("N")
-
-    def condition(self, number: int | None = None, *, settled: bool = True) -> Condition:
-        """The Condition of a row. Raises RequestError if a number is missing or unexpected.
-
-        settled: None where it holds at some of the sizes that a file leaves open; otherwise it
-            holds there, which is worse for a runtime.
-        """
-        if number is None and self.takes_number:
-            raise RequestError(f"'{self.name}' needs a number, such as {self.name} = 3")
-        if number is not None and not self.takes_number:
-            raise RequestError(f"'{self.name}' takes no number")
-        return _condition(self, number, settled=settled and self.of_cells)
-
     def holds(self, chain: Chain, number: int | None = None) -> bool | None:
         """Whether the word holds at every size; None if it hangs on what is not known."""
-        return self.condition(number).holds(chain)
+        return condition_of(self.name if number is None else (self.name, number)).holds(chain)
 
     def values(self, chain: Chain) -> Sequence[int]:
         """What the threshold is compared with, at each possible size; empty if not known."""
@@ -96,37 +72,26 @@ class Word:
 
 
 @cache
-def _condition(word: Word, number: int | None, *, settled: bool) -> Condition:
-    """The Condition of a word with its number; always the same one."""
-    more = {**word.more}
-    if "cure" in more:
-        more["cure"] = more["cure"].format(number)
+def condition_of(term: Term, *, settled: bool = True) -> Condition:
+    """The question of a term; always the same Condition.
+
+    settled: None where it holds at some of the sizes that a file leaves open; otherwise it holds
+        there, which is worse for a runtime.
+    """
+    name, number = (term, 0) if isinstance(term, str) else term
+    if isinstance(number, str):
+        return ~condition_of(number, settled=settled)
+    word = WORDS[name]
     condition = Condition(
         word.says.format(number),
-        lambda chain: word.test(chain, number or 0),
+        lambda chain: word.test(chain, number),
         word.otherwise.format(number),
-        **more,
+        word.cure.format(number),
+        of_opset=name.startswith("opset_"),
+        of_sizes=name == "open_sizes",
+        of_windows=name == "last_window_dropped",
     )
-    return _settled(condition) if settled else condition
-
-
-def condition_of(term: Term, *, settled: bool = True) -> Condition:
-    """The question of a term. Raises RequestError for an unknown word or a wrong number."""
-    if isinstance(term, str):
-        return word_called(term).condition(settled=settled)
-    first, second = term
-    if isinstance(second, int):
-        return word_called(first).condition(second, settled=settled)
-    return ~word_called(second).condition(settled=settled)
-
-
-def word_called(name: str) -> Word:
-    """The word of this name. Raises RequestError with the nearest one."""
-    if name in WORDS:
-        return WORDS[name]
-    near = nearest(name.replace("-", "_"), WORDS)
-    advice = f"did you mean '{near[0]}'?" if near else "'onnxpad explain conditions' lists them"
-    raise RequestError(f"no condition is called '{name}': {advice}")
+    return _settled(condition) if settled and word.of_cells else condition
 
 
 def _settled(condition: Condition) -> Condition:
@@ -369,27 +334,6 @@ _THRESHOLDS: Mapping[str, Numbers] = {
     "input_axes_above": _input_axes,
     "input_axes_below": _input_axes,
 }
-_MORE: Mapping[str, Mapping[str, Any]] = {
-    "last_window_dropped": {"of_windows": True},
-    "batch_above_1": {
-        "cure": "export the model with a batch of 1, and run it once for each sample",
-    },
-    "open_sizes": {
-        "cure": "give the model's inputs fixed sizes",
-        "of_sizes": True,
-    },
-    "two_types": {
-        "cure": "store the weight in the element type of the data, or export the model again"
-    },
-    "opset_above": {
-        "cure": "export the model with opset {} or older",
-        "of_opset": True,
-    },
-    "opset_below": {
-        "cure": "export the model with opset {} or newer",
-        "of_opset": True,
-    },
-}
 
 
 def _of_threshold(numbers: Numbers, *, below: bool) -> Callable[[Chain, int], bool | None]:
@@ -401,16 +345,15 @@ def _of_threshold(numbers: Numbers, *, below: bool) -> Callable[[Chain, int], bo
     return holds
 
 
-def _built(name: str, says: str, otherwise: str) -> Word:
-    more = _MORE.get(name, {})
+def _built(name: str, says: str, otherwise: str, cure: str = "") -> Word:
     if numbers := _THRESHOLDS.get(name):
         below = name.endswith("_below")
         of_cells = not (below or name == "opset_above")
         test = _of_threshold(numbers, below=below)
-        return Word(name, says, otherwise, test, numbers, of_cells=of_cells, more=more)
+        return Word(name, says, otherwise, test, cure, numbers, of_cells)
     of_cells = name in _TESTS_OF_CELLS
     plain = _TESTS_OF_CELLS[name] if of_cells else _TESTS[name]
-    return Word(name, says, otherwise, lambda c, _: plain(c), of_cells=of_cells, more=more)
+    return Word(name, says, otherwise, lambda c, _: plain(c), cure, None, of_cells)
 
 
 _TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))

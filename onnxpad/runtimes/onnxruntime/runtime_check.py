@@ -123,7 +123,7 @@ def _left_alone(before: Chain, after: Chain) -> Skip | None:
     if step.mode != "constant" or PadInput.AXES in step.listed:
         return None
     return Skip(
-        "a pool reads the Pad too, or a Conv takes it for its weight; left alone with it, "
+        "a pool may read the Pad too, or a Conv take it for its weight; left alone with it, "
         "onnxruntime would fuse it wrongly"
     )
 
@@ -171,8 +171,7 @@ def _placed(before: Chain, after: Chain) -> Chain:
     if step is not None or not _loses_pad(before, after):
         return replace(after, around=around)
     step = around.nearest
-    row_stays = before.far_pad is not None and after.far_pad is not None
-    behind = row_stays or (step is not None and step.unclear == FURTHER)
+    behind = step is not None and step.unclear == FURTHER
     unknown = PadStep(Pads.zero(before.tensor_rank), Constant(0), unclear=FURTHER)
     return replace(after, around=replace(around, nearest=unknown if behind else None))
 

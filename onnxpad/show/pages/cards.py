@@ -59,17 +59,13 @@ def window_cards(found: Inspection) -> Iterator[Card]:
     return _cards("drawing", nodes)
 
 
-def changes_section(
-    changes: Callable[[], Iterable[Changed]],
-    title: str = "Before and after",
-    lines: tuple[str, ...] = (),
-) -> Section:
+def changes_section(changes: Callable[[], Iterable[Changed]]) -> Section:
     """The part of a page with a card for all nodes that changed alike."""
 
     def cards() -> Iterator[Card]:  # drawn when a page is made
         return _cards("change", ((one.node, _of_change(one)) for one in changes()))
 
-    return Section("changes", title, lines, cards=cards, windows=True, on_page_alone=True)
+    return Section("changes", "Before and after", cards=cards, windows=True, on_page_alone=True)
 
 
 def _of_change(one: Changed) -> _Looks:

@@ -13,7 +13,7 @@ from onnx import ModelProto, numpy_helper
 
 import onnxpad
 from onnxpad.errors import ModelError
-from onnxpad.model.files.delivery import save, write, write_unchanged
+from onnxpad.model.files.delivery import save, write_unchanged
 from onnxpad.model.files.onnx_file import load, parse, read
 from tests.model.files.standard_streams import Standard
 from tests.models.external_data import WEIGHTS, below, everywhere, external_tensor, model_of, saved
@@ -57,7 +57,7 @@ def refused(model_path: Path, target: Path, told: str) -> None:
     before = held()
     model, source = read(model_path)
     with pytest.raises(ModelError) as caught:
-        write(model, target, source=source)
+        save(model, target, source=source)
     assert told in str(caught.value)
     with pytest.raises(ModelError):
         write_unchanged(source, target)
@@ -67,11 +67,11 @@ def refused(model_path: Path, target: Path, told: str) -> None:
 @pytest.mark.parametrize("place", PLACES)
 def test_an_external_tensor_is_met_wherever_it_stands(place: str, tmp_path: Path) -> None:
     path = saved(tmp_path / "in", PLACES[place])
-    assert "has its weights in 'w.bin', which is not in" in refusal(path)
+    assert "has its weights in 'w.bin', which is no file in" in refusal(path)
     saved(tmp_path / "in", PLACES[place], "w.bin")
     model, source = read(path)
     (tmp_path / "out").mkdir()
-    write(model, tmp_path / "out" / "model.onnx", source=source)
+    save(model, tmp_path / "out" / "model.onnx", source=source)
     assert (tmp_path / "out" / "w.bin").read_bytes() == WEIGHTS.tobytes()
 
 
@@ -89,9 +89,9 @@ WRONG: dict[str, tuple[dict[str, str | int], str]] = {
     "endless": ({"location": "w.bin", "length": "9" * 5000}, "length='9999"),
     "too long": ({"location": "w.bin", "length": 1025}, "up to byte 1025, but that file has 1024"),
     "too far": ({"location": "w.bin", "offset": 1}, "up to byte 1025, but that file has 1024"),
-    "absent": ({"location": "absent.bin"}, "'absent.bin', which is not in"),
-    "a folder": ({"location": "folder"}, "'folder', which is not a file"),
-    "below a file": ({"location": "w.bin/w.bin"}, "which is not in"),
+    "absent": ({"location": "absent.bin"}, "'absent.bin', which is no file in"),
+    "a folder": ({"location": "folder"}, "'folder', which is no file in"),
+    "below a file": ({"location": "w.bin/w.bin"}, "which is no file in"),
 }
 
 
@@ -132,7 +132,7 @@ def test_a_stream_has_no_place_for_external_data(
     monkeypatch.setattr(sys, "stdout", output)
     model, source = read(path)
     with pytest.raises(ModelError, match=r"standard output: .*'w\.bin', which would stay behind; "):
-        write(model, "-", source=source)
+        save(model, "-", source=source)
     assert output.bytes.getvalue() == b""
     with pytest.raises(ModelError, match=r"net: .* give the path of the model's file"):
         parse(MODEL.SerializeToString(), name="net", folder=None)
@@ -142,7 +142,7 @@ def test_in_the_same_folder_the_data_file_is_shared_and_untouched(path: Path) ->
     data = path.with_name("w.bin")
     data.chmod(0o444)
     before = data.stat()
-    write(load(path), path.with_name("other.onnx"), source=read(path)[1])
+    save(load(path), path.with_name("other.onnx"), source=read(path)[1])
     write_unchanged(read(path)[1], path)
     after = data.stat()
     assert below(path.parent) == {"model.onnx", "other.onnx", "w.bin"}
@@ -213,7 +213,7 @@ def test_a_copy_and_the_model_cannot_share_a_name(location: str, tmp_path: Path,
 def test_a_model_made_in_memory_finds_its_data_beside_the_target(path: Path, out: Path) -> None:
     save(MODEL, path.with_name("made.onnx"))
     assert load(path.with_name("made.onnx")) == MODEL
-    with pytest.raises(ModelError, match=r"'w\.bin', which is not in .*source=PATH"):
+    with pytest.raises(ModelError, match=r"'w\.bin', which is no file in .*source=PATH"):
         save(MODEL, out)
     save(MODEL, out, source=path)
     assert load(out) == MODEL
@@ -233,8 +233,8 @@ def test_data_that_goes_or_shrinks_meanwhile_leaves_nothing(
         refused(path, out, "became shorter while it was copied")
     model, source = read(path)
     path.with_name("w.bin").unlink()
-    with pytest.raises(ModelError, match=r"'w\.bin', which is not in"):
-        write(model, out, source=source)
+    with pytest.raises(ModelError, match=r"'w\.bin', which is no file in"):
+        save(model, out, source=source)
     assert below(out.parent) == set()
 
 

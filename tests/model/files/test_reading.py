@@ -17,7 +17,7 @@ from onnx import ModelProto, TensorProto, helper, numpy_helper
 from onnxpad.errors import ModelError
 from onnxpad.model.files import delivery, onnx_file
 from onnxpad.model.files.contents import Refused, contents
-from onnxpad.model.files.delivery import save, write, write_unchanged
+from onnxpad.model.files.delivery import save, write_unchanged
 from onnxpad.model.files.onnx_file import Source, load, parse, read
 from tests.model.files.standard_streams import Standard
 from tests.models.external_data import model_of
@@ -55,7 +55,7 @@ def test_read_and_write_give_the_same_bytes(tmp_path: Path) -> None:
         model, source = read(original)
         write_unchanged(source, tmp_path / "unchanged.onnx")
         assert (tmp_path / "unchanged.onnx").read_bytes() == original.read_bytes()
-        write(model, tmp_path / "written.onnx", source=source)
+        save(model, tmp_path / "written.onnx", source=source)
         assert ModelProto.FromString((tmp_path / "written.onnx").read_bytes()) == model
 
 
@@ -78,8 +78,8 @@ def test_unknown_fields_of_later_versions_are_taken() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("absent.onnx", "No such file or directory; check the name"),
-        ("", "Is a directory; name a file in it"),
+        ("absent.onnx", "No such file or directory; check the path"),
+        ("", "Is a directory; check the path"),
         ("model.onnx/model.onnx", "Not a directory; "),
         ("nul\0.onnx", "embedded null byte; "),
     ],
@@ -108,7 +108,7 @@ def test_more_than_protobuf_holds_is_refused(path: Path, monkeypatch: pytest.Mon
         monkeypatch.setattr(module, "LARGEST", len(BYTES) - 1)
     assert "bytes; protobuf holds less than 2 GiB: keep" in refusal(BYTES)
     with pytest.raises(ModelError, match="protobuf holds less than 2 GiB: keep"):
-        write(MODEL, target)
+        save(MODEL, target)
     with pytest.raises(ModelError, match="and at most"):
         read(path)
     with (path.with_name("huge.onnx")).open("wb") as file:
@@ -123,7 +123,7 @@ def test_standard_input_and_output(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", output)
     model, source = read("-")
     assert source == Source(None, BYTES)
-    write(model, "-", source=source)
+    save(model, "-", source=source)
     write_unchanged(source, "-")
     save(model, "-", source="-")
     assert output.bytes.getvalue() == BYTES * 3

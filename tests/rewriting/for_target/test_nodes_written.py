@@ -11,7 +11,6 @@ from onnxpad.cli import run
 from onnxpad.inspection import inspect
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.targets import all_targets
-from onnxpad.show.rewritings import rewriting_document
 from tests.rewriting.for_target.test_search import CONV, PADDED, model_of
 from tools.benchmarks.networks import Network
 
@@ -63,7 +62,7 @@ def test_what_is_not_known_may_be_brought_where_it_is_allowed() -> None:
     assert allowed.unfit == ()
     assert {one.op for one in allowed.fitting.granted} == {one.op for one in kept.unfit}  # type: ignore[union-attr]
     said = "taken for granted: 'conv/pads_sizes': Shape is untested on opencv\n"
-    assert said in str(rewriting_document("m.onnx", "o.onnx", allowed))
+    assert said in allowed.to_text("m.onnx")
     assert not kept.fitting.granted  # type: ignore[union-attr]
 
 

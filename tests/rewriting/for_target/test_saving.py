@@ -8,9 +8,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from onnxpad import ModelError, RequestError, inspect, retarget, rewrite
-from onnxpad.batch.course import Request, answer, asked_of
-from onnxpad.batch.inputs import Job
+from onnxpad import ModelError, RequestError, each, inspect, retarget, rewrite
 from onnxpad.cli import run
 from onnxpad.model.editing.script import InsertNode
 from tests.models.text import text_model
@@ -71,8 +69,8 @@ def test_what_is_refused_and_what_has_a_way_are_what_inspect_counts(tmp_path: Pa
     onnx.save(NINE_TAPS, tmp_path / "m.onnx")
     failing = inspect(NINE_TAPS, target="opencv").targets["opencv"]
     assert sum(one.judgement.answer.fails for one in failing) == 2
-    path, request = str(tmp_path / "m.onnx"), Request("rewrite", {"target": "opencv"})
-    said = answer(asked_of(Job(path), request))["record"]["refused"]
+    (record,) = each("rewrite", tmp_path / "m.onnx", target="opencv").records
+    said = record["refused"]
     assert said == "no way was found for 1 of its nodes on opencv"
 
 

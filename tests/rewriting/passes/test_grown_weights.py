@@ -13,7 +13,6 @@ from onnx import helper, numpy_helper
 from onnxpad.model.editing.apply import Weights
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.rewrite import rewrite
-from tests.models.one_node import run_onnxruntime
 from tests.models.surgeon_graphs import (
     assert_computes,
     assert_linked,
@@ -21,6 +20,7 @@ from tests.models.surgeon_graphs import (
     graph_of,
     tensors,
 )
+from tests.oracle.onnxruntime_levels import ran
 
 KERNEL = "symmetric-pads-by-kernel"
 X = np.asarray([[[3, -1, 4, -1, -5, 9, 2]]], np.float32)
@@ -81,12 +81,12 @@ def test_only_the_kernel_that_grows_is_read(
     done.save(path.parent / "symmetric.onnx")
     assert read == ["second"]
     x = np.random.default_rng(1).integers(-9, 10, (1, 1, 40)).astype(np.float32)
-    wanted = run_onnxruntime(onnx.load(path), {"x": x})["y"]
+    wanted = ran(onnx.load(path), {"x": x})
     after = onnx.load(path.parent / "symmetric.onnx", load_external_data=False)
     kept = {t.name: t.data_location for t in after.graph.initializer}
     assert kept == {"first": onnx.TensorProto.EXTERNAL, "second/grown": 0}
     whole = onnx.load(path.parent / "symmetric.onnx")
-    np.testing.assert_array_equal(run_onnxruntime(whole, {"x": x})["y"], wanted)
+    np.testing.assert_array_equal(ran(whole, {"x": x}), wanted)
 
 
 NEW = sorted(
@@ -126,5 +126,5 @@ def test_a_sparse_kernel_does_not_grow() -> None:
     done = rewrite(model, passes=["symmetric-pads"])
     assert done.changed
     assert isinstance(done.model, onnx.ModelProto)
-    wanted = run_onnxruntime(model, {"x": X})["y"]
-    np.testing.assert_array_equal(run_onnxruntime(done.model, {"x": X})["y"], wanted)
+    wanted = ran(model, {"x": X})
+    np.testing.assert_array_equal(ran(done.model, {"x": X}), wanted)

@@ -26,49 +26,40 @@ CONV = text_model(
 WRONG = {
     "no TOML": ("takes = [\n", "not TOML: .*at end"),
     "nothing": ("", "no rule"),
-    "unknown key": ('version = "1"\ntake = ["Conv"]\n', "line 2, take: .*'takes'"),
-    "the second rule": (GOOD + GOOD + "evidnce = ''\n", "line 7, evidnce: .*'evidence'"),
-    "no answer": ("takes = []\n" + RULE, "line 2: .*'answer'"),
-    "no operators": ('\n[[rule]]\nanswer = "refuses"\n', "line 2: .*'operators'"),
-    "answer": (RULE + 'answer = "refuse"\n', "line 3, answer: .*'refuses'"),
-    "operator": ('[[rule]]\noperators = ["Convv"]\nanswer = "takes"\n', "line 2, op.*'Conv'"),
-    "no operator": ('[[rule]]\noperators = []\nanswer = "takes"\n', "line 2, operators: "),
-    "operators of text": ('[[rule]]\noperators = "Conv"\nanswer = "takes"\n', "line 2, operators"),
-    "takes over lines": ('takes = [\n  "Conv",\n  3,\n]\n' + GOOD, "line 1, takes: "),
-    "word": (GOOD + 'when = [\n  "same",\n  "not asymetric",\n]\n', "line 4, .*'asymmetric'"),
-    "contradiction": (GOOD + 'when = ["same", "not same"]\n', "line 4, when: "),
-    "number missing": (GOOD + 'when = ["pad_above"]\n', "line 4, when: .*pad_above = 3"),
-    "truth for a number": (GOOD + "pad_above = true\n", "line 4, pad_above: "),
-    "negative number": (GOOD + "\npad_above = -1\n", "line 5, pad_above: "),
+    "unknown key": ('version = "1"\ntake = ["Conv"]\n', "'take' is none .*'takes'"),
+    "the second rule": (GOOD + GOOD + "evidnce = ''\n", "rule 2: 'evidnce' .*'evidence'"),
+    "no answer": ("takes = []\n" + RULE, "rule 1 lacks .*'answer'"),
+    "answer": (RULE + 'answer = "refuse"\n', "rule 1, answer: .*'refuses'"),
+    "operator": ('[[rule]]\noperators = ["Convv"]\nanswer = "takes"\n', "rule 1, op.*'Conv'"),
+    "no operator": ('[[rule]]\noperators = []\nanswer = "takes"\n', "rule 1 lacks 'operators'"),
+    "operators of text": (
+        '[[rule]]\noperators = "Conv"\nanswer = "takes"\n',
+        "1, operators: .*list",
+    ),
+    "takes of numbers": ('takes = ["Conv", 3]\n' + GOOD, "takes: it takes a list of names"),
+    "word": (GOOD + 'when = ["same", "not asymetric"]\n', "rule 1, when: .*'not asymmetric'"),
+    "number missing": (GOOD + 'when = ["pad_above"]\n', "when: .*pad_above = 3"),
+    "truth for a number": (GOOD + "pad_above = true\n", "pad_above: it takes a whole number"),
+    "negative number": (GOOD + "pad_above = -1\n", "pad_above: it takes a whole number"),
     "words of a Slice": (
         '[[rule]]\noperators = ["Slice"]\nwhen = ["strided"]\nanswer = "refuses"\n',
-        "line 2, operators: 'Slice' ",
+        "operators: 'Slice' does not pad",
     ),
-    "rule of numbers": ("rule = [1]\n", "line 1, rule: "),
-    "rules in a line": ('rule = [{operators = ["Conv"], answer = "no"}]\n', "rule 1, answer: "),
-    "name": ('name = "my npu"\n' + GOOD, "line 1, name: "),
-    "name of a built-in target": ('name = "trt"\n' + GOOD, "line 1, name: 'trt'"),
-    "escape sequences": (GOOD + 'says = "\\u001b[31m"\n', "line 4, says: "),
+    "rule of numbers": ("rule = [1]\n", "rules are tables"),
+    "name": ('name = "my npu"\n' + GOOD, "name: 'my npu' is no name"),
+    "name of a built-in target": ('name = "trt"\n' + GOOD, "name: 'trt'"),
+    "escape sequences": (GOOD + 'says = "\\u001b[31m"\n', "rule 1, says: "),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_a_wrong_file_is_told_the_line_and_the_key(name: str, tmp_path: Path) -> None:
+def test_a_wrong_file_is_told_the_rule_and_the_key(name: str, tmp_path: Path) -> None:
     text, told = WRONG[name]
     path = tmp_path / "npu.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(RequestError, match=re.escape(str(path))) as raised:
         find_target(str(path))
     assert re.search(told, str(raised.value)), raised.value
-
-
-@pytest.mark.parametrize("ends", ["\r\n", "\n# \u2028 \x85\n"])
-def test_other_ends_of_lines_do_not_move_the_line(ends: str, tmp_path: Path) -> None:
-    path = tmp_path / "npu.toml"
-    path.write_bytes((GOOD + "when = 3\n").replace("\n", ends).encode())
-    line = path.read_bytes().partition(b"when")[0].count(b"\n") + 1
-    with pytest.raises(RequestError, match=f"line {line}, when: "):
-        find_target(str(path))
 
 
 def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
@@ -78,7 +69,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path) -> None:
     large.write_bytes(b"#" * (2 << 20))
     for path, told in {
         folder: "cannot read",
-        latin: "line 2.*UTF-8",
+        latin: "utf-8",
         large: "bytes",
         tmp_path / "no.toml": "No such file",
         "a\0b.toml": "cannot read",
@@ -187,10 +178,3 @@ def test_no_rules_name_a_program_that_would_be_started(
     with pytest.raises(RequestError):
         inspect(CONV, target=_saved(tmp_path, file, name + GOOD))
     assert not (tmp_path / "started").exists()
-
-
-def test_a_long_wrong_file_is_told_at_once(tmp_path: Path) -> None:
-    rules = (RULE + 'answer = "refuses"\n') * 9000
-    path = _saved(tmp_path, "npu.toml", rules + RULE + 'answers = "refuses"\n')
-    with pytest.raises(RequestError, match=r"line 27003, "):
-        find_target(path)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -56,60 +57,9 @@ TAKES = {
     "everything else": 'takes = "all"\n',
     "few operators": f"takes = {json.dumps(HAS)}\n",
 }
-IMAGE, LINE = "float[1,2,20,21] x", "float[1,2,24] x"
-MODELS = {
-    "wide": ("y = Conv <pads = [4, 4, 4, 4]> (x, w)", IMAGE, "float[3,2,9,9] w"),
-    "wide with stride": (
-        "y = Conv <pads = [4, 4, 4, 4], strides = [2, 2]> (x, w)",
-        IMAGE,
-        "float[3,2,9,9] w",
-    ),
-    "dilated": (
-        "y = Conv <pads = [9, 9, 9, 9], dilations = [3, 3]> (x, w)",
-        IMAGE,
-        "float[3,2,7,7] w",
-    ),
-    "dilated SAME": (
-        'y = Conv <auto_pad = "SAME_UPPER", dilations = [3, 3]> (x, w)',
-        IMAGE,
-        "float[3,2,7,7] w",
-    ),
-    "uneven": ("y = Conv <pads = [3, 4, 5, 4]> (x, w)", IMAGE, "float[3,2,9,9] w"),
-    "causal": ("y = Conv <pads = [8, 0], dilations = [4]> (x, w)", LINE, "float[3,2,3] w"),
-    "SAME with stride": (
-        'y = Conv <auto_pad = "SAME_UPPER", strides = [2, 2]> (x, w)',
-        IMAGE,
-        "float[3,2,4,4] w",
-    ),
-    "Pad": ('p = Pad <mode = "reflect"> (x, at) y = Conv (p, w)', LINE, "float[3,2,3] w"),
-    "wide max": ("y = MaxPool <kernel_shape = [13, 13], pads = [6,6,6,6]> (x)", IMAGE, ""),
-    "max rounded up": (
-        "y = MaxPool <kernel_shape = [3, 3], strides = [2, 2], ceil_mode = 1> (x)",
-        IMAGE,
-        "",
-    ),
-    "dilated max": (
-        'y = MaxPool <kernel_shape = [3, 3], dilations = [5, 5], auto_pad = "SAME_UPPER"> (x)',
-        IMAGE,
-        "",
-    ),
-    "wide average": ("y = AveragePool <kernel_shape = [9, 9], pads = [4,4,4,4]> (x)", IMAGE, ""),
-    "average that counts": (
-        "y = AveragePool <kernel_shape = [9], pads = [4, 4], count_include_pad = 1> (x)",
-        LINE,
-        "",
-    ),
-    "wide crop": (
-        "y = ConvTranspose <pads = [5, 5], strides = [2], output_padding = [1]> (x, w)",
-        LINE,
-        "float[2,3,9] w",
-    ),
-    "output shape": (
-        "y = ConvTranspose <output_shape = [48], strides = [2]> (x, w)",
-        LINE,
-        "float[2,3,9] w",
-    ),
-}
+_PLANS = Path(__file__).with_name("plans.txt").read_text("utf-8").splitlines()
+MODELS = {name: rest for name, *rest in (line.split(" | ") for line in _PLANS[2:])}
+"""By name a node, its inputs, and perhaps its weight."""
 TEN = (
     *("k_avgnet_tflite", "k_avgnet_tflite_autopad", "k_conv3d_op13", "k_densenet_op11"),
     *("kt_net_even", "kt_tcn", "pd_same_static_op13", "t_same_string_ts"),
@@ -121,15 +71,13 @@ COMMAND = f"{shlex.quote(sys.executable)} {accelerator.__file__} {{model}} {{inp
 
 
 def _model(name: str) -> ModelProto:
-    node, inputs, weight = MODELS[name]
-    constants = "int64[6] at = {0, 0, 2, 0, 0, 5}" if "= Pad" in node else ""
-    if weight:
-        count = 1
-        for size in weight.partition("[")[2].partition("]")[0].split(","):
-            count *= int(size)
+    node, inputs, *weights = MODELS[name]
+    constants = ["int64[6] at = {0, 0, 2, 0, 0, 5}"] if "= Pad" in node else []
+    for weight in weights:
+        count = prod(map(int, weight[len("float[") : -len("] w")].split(",")))
         numbers = ", ".join(str(number % 7 - 3) for number in range(count))
-        constants = ", ".join(filter(None, (constants, f"{weight} = {{{numbers}}}")))
-    return text_model(node, inputs, constants=constants)
+        constants.append(f"{weight} = {{{numbers}}}")
+    return text_model(node, inputs, constants=", ".join(constants))
 
 
 def _run(model: ModelProto) -> tuple[Any, Any]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
-from onnxpad.errors import RequestError
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain
-from onnxpad.runtimes.conditions.words import WORDS, condition_of
+from onnxpad.runtimes.conditions.words import WORDS
 from tests.models.text import text_model
 
 OPSET = 19
@@ -89,19 +87,3 @@ def test_with_open_sizes_a_word_holds_if_it_does_at_every_size(seed: int) -> Non
             answer = word.holds(read(text), number)
             known = {word.holds(one, number) for one in sized}
             assert known == {answer} or (answer is None and len(known) == 2), (name, text)
-
-
-@pytest.mark.parametrize("name", WORDS)
-def test_a_word_and_its_negation_are_sentences_that_differ(name: str) -> None:
-    word = WORDS[name]
-    assert word.text != word.negation
-    assert "not (" not in word.negation
-    assert ("N" in word.text.split()) is word.takes_number
-
-
-@pytest.mark.parametrize(
-    "term", ["asymetric", ("not", "wrapped"), "pad_above", ("same", 3), ("pad_abov", 3)]
-)
-def test_a_term_that_is_none_is_refused(term: Any) -> None:
-    with pytest.raises(RequestError):
-        condition_of(term)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from onnxpad.runtimes.running import cache
-
-KEPT = "from onnxpad.runtimes.running import cache\n"
 
 
 @pytest.fixture(autouse=True)
@@ -39,29 +35,14 @@ def test_a_broken_file_is_none(folder: Path, content: bytes) -> None:
     assert cache.kept("a key") is None
 
 
-def test_a_folder_that_cannot_be_written_is_none(folder: Path) -> None:
-    folder.write_text("a file")
-    cache.keep("a key", {"a": 1})
-    assert cache.kept("a key") is None
-
-
 def test_the_oldest_go_where_it_is_too_much(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "_EVERY", 10)
     monkeypatch.setattr(cache, "MOST", 50)
-    for number in range(200):
+    for number in range(100):
         cache.keep(str(number), {"text": "x" * 1000})
     assert 50 <= len(files(folder)) <= 60
-    assert cache.kept("199") is not None
+    assert cache.kept("99") is not None
     assert cache.kept("0") is None
-
-
-def test_processes_that_write_the_same_key_all_succeed(folder: Path) -> None:
-    loop = "for n in range(200): cache.keep('a key', {'n': n}); assert cache.kept('a key')"
-    line = [sys.executable, "-c", KEPT + loop]
-    writers = [subprocess.Popen(line) for _ in range(3)]
-    assert [one.wait() for one in writers] == [0, 0, 0]
-    assert cache.kept("a key") == {"n": 199}
-    assert len(files(folder)) == 1
 
 
 def test_the_folder_is_that_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

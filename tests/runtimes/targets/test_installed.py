@@ -11,7 +11,6 @@ from onnxpad import inspect, rewrite
 from onnxpad.runtimes import installed
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.show.inspections import inspection_document
-from onnxpad.show.rewritings import rewriting_document
 from tests.models.text import text_model
 
 POOLED = """
@@ -23,6 +22,11 @@ AS_DATA = {
     "target": "onnxruntime@1.31",
     "nodes": {"miscomputes": 1},
 }
+
+
+NOTE = (
+    "installed here: onnxruntime-gpu 1.31.1, which miscomputes 1 of them: --target onnxruntime@1.31"
+)
 
 
 def pooled() -> object:
@@ -53,14 +57,10 @@ def test_the_header_names_the_release_and_a_note_what_the_installed_one_does(
 ) -> None:
     having["onnxruntime-gpu"] = "1.31.1"
     found = inspect(pooled(), target="onnxruntime")
-    note = (
-        "installed here: onnxruntime-gpu 1.31.1, which miscomputes 1 of them: "
-        "--target onnxruntime@1.31"
-    )
-    assert found.target_notes == {"onnxruntime": note}
+    assert found.target_notes == {"onnxruntime": NOTE}
     assert found.to_json()["installed"] == {"onnxruntime": AS_DATA}
     text = str(inspection_document(found))
-    assert text.startswith(f"target onnxruntime 1.32: takes 2 of 2 nodes\n{note}\n")
+    assert text.startswith(f"target onnxruntime 1.32: takes 2 of 2 nodes\n{NOTE}\n")
     assert "up to 1.31 onnxruntime's default optimisations fold the Pad(0)" in text
     assert not inspect(pooled(), target="onnxruntime@1.32").target_notes
 
@@ -70,14 +70,10 @@ def test_a_rewrite_says_what_the_installed_one_does_with_what_it_wrote(
 ) -> None:
     having["onnxruntime-gpu"] = "1.31.1"
     found = rewrite(pooled(), target="onnxruntime")
-    note = (
-        "installed here: onnxruntime-gpu 1.31.1, which miscomputes 1 of them: "
-        "--target onnxruntime@1.31"
-    )
     assert found.fitting is not None
-    assert found.fitting.note == note
+    assert found.fitting.note == NOTE
     assert found.to_json()["target"]["installed"] == [AS_DATA]
-    assert note in str(rewriting_document("m.onnx", None, found)).splitlines()
+    assert NOTE in found.to_text("m.onnx").splitlines()
     mended = rewrite(pooled(), target="onnxruntime@1.31").model
     assert rewrite(mended, target=["onnxruntime", "opencv"]).fitting.note == ""  # type: ignore[union-attr]
 

@@ -33,11 +33,10 @@ def rendered(template: str, **values: object) -> str:
 def _environment() -> Environment:
     """What renders; RuntimeUnavailable where jinja2 is not installed."""
     check_installed()
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+    from jinja2 import Environment, PackageLoader, StrictUndefined
 
-    folders = (__package__, "onnxpad.show.site.templates")
     made = Environment(
-        loader=ChoiceLoader([PackageLoader(folder, "") for folder in folders]),
+        loader=PackageLoader(__name__, ""),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -64,6 +63,6 @@ def _with_code(text: str) -> Markup:
     return Markup("").join(shown) if len(parts) % 2 else _escaped(text)
 
 
-def text_of(name: str, package: str = __name__) -> str:
+def text_of(name: str) -> str:
     """A file beside the templates, as it stands: styles and scripts."""
-    return files(package).joinpath(name).read_text(encoding="utf-8")
+    return files(__name__).joinpath(name).read_text(encoding="utf-8")

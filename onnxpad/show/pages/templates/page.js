@@ -37,28 +37,16 @@
     table.parentElement.before(box);
     const rows = [...table.tBodies[0].rows];
     const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
-    const heads = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim().toLowerCase());
     /* "pools" finds what is called a pool. */
     const isIn = (word, text) => text.includes(word) || (word.length > 3 && text.includes(word.replace(/s$/, "")));
-    const columnsOf = (word) => (table.classList.contains("matrix")
-      ? heads.map((head, column) => [head, column]).filter(([head, column]) => column && head.includes(word)) : []);
     field.addEventListener("input", () => {
       const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
-      const named = new Map(words.map((word) => [word, columnsOf(word)]).filter(([, found]) => found.length));
-      const columns = [...named.values()].flat();
       let shown = 0;
       for (const row of rows) {
-        row.hidden = !words.every((word) => named.has(word) || isIn(word, texts.get(row)));
+        row.hidden = !words.every((word) => isIn(word, texts.get(row)));
         shown += row.hidden ? 0 : 1;
       }
-      for (const row of named.size || table.dataset.narrowed ? table.rows : []) {
-        [...row.cells].forEach((cell, column) => {
-          cell.hidden = column > 0 && named.size > 0 && !columns.some(([, one]) => one === column);
-        });
-      }
-      table.dataset.narrowed = named.size ? "columns" : "";
-      const only = named.size ? `, only ${[...new Set(columns.map(([head]) => head))].join(", ")}` : "";
-      count.textContent = words.length ? `${shown} of ${rows.length}${only}` : "";
+      count.textContent = words.length ? `${shown} of ${rows.length}` : "";
     });
   }
 
@@ -69,7 +57,7 @@
   window.addEventListener("beforeprint", drawAll);
 
   document.querySelectorAll("table").forEach((table, number) => {
-    if (!table.classList.contains("matrix")) sortable(table);
+    sortable(table);
     if (table.tBodies[0].rows.length > 5) searchable(table, number);
   });
 })();
