@@ -4,8 +4,8 @@ Idea: nobody knows a runtime as well as the runtime. Drawn models are run on it,
 judged by the float64 evaluator; the fewest rules of shared words that cover every failure are
 learned from that, and make a target file.
 Way of a call: `drawing` draws specimens (the ways of padding first); `course` runs their models on
-a Runner, and those of operators that rewrites write, and judges; `learning` makes rules of what came
-out, and `drawing` neighbours of what is under a rule, until the rules stay.
+a Runner, and those of operators that rewrites write, and judges; `learning` makes rules of what
+came out, and `drawing` neighbours of what is under a rule, until the rules stay.
 It stands above `reproducing`, whose specimens it draws.
 """
 
