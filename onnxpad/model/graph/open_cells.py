@@ -96,7 +96,8 @@ def by_cells(
 
     def result(*cells: Cell) -> Cell:
         if _are_numbers(cells):
-            return np.asarray(numeric(*cells)).reshape(1)[0]
+            number: Cell = np.asarray(numeric(*cells)).reshape(1)[0]
+            return number
         known = list(map(_known, cells))
         return None if None in known else _tidied(operation(*known))
 
