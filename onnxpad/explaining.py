@@ -127,9 +127,10 @@ def _told_besides(name: str) -> Iterator[Explanation]:
         yield Explanation("condition", word.name, text, facts)
     target, _, kind = name.rpartition(":")
     if target and kind in _FINDINGS:
+        more = " --require-device" if kind == "fallback" else ""
         facts = (
             ("its rules", f"onnxpad explain {target}, or the path of your own .toml"),
-            ("what helps", f"onnxpad rewrite MODEL --target {target}, or your own file"),
+            ("what helps", f"onnxpad rewrite MODEL --target {target}{more}, or your own file"),
         )
         text = f"What inspect calls a node that is {kind} for {target}: its line says why."
         yield Explanation("finding", name, text, facts)
@@ -144,7 +145,8 @@ def _called(name: str) -> set[tuple[str, str]]:
     found |= {("topic", topic) for topic, words in _names()["words"].items() if name in words}
     found |= {("trap", "auto-pad-with-pads")} if name.removeprefix("--") in _BOTH else set()
     if name == "same":
-        found |= {("convention", "SAME_UPPER"), ("convention", "SAME_LOWER")}
+        same = ("convention", "SAME_UPPER"), ("convention", "SAME_LOWER")
+        found |= {("form", "auto_pad"), *same}
     framework = by_name_and_alias().get(name)
     return found | ({("convention", framework.name)} if framework else set())
 

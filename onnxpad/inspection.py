@@ -37,7 +37,7 @@ from onnxpad.padding.chain import (
     Skip,
     Unclear,
 )
-from onnxpad.padding.effective_pads import effective_pads
+from onnxpad.padding.effective_pads import effective_pads, facts_text
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
@@ -48,6 +48,7 @@ from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
     from onnxpad.probing.live import Live, RuntimeRan
+    from onnxpad.rewriting.for_target.fit import Fitted
     from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
     from onnxpad.rewriting.for_target.search import Planner
     from onnxpad.rewriting.wanted import Wanted
@@ -188,7 +189,6 @@ def is_worth_a_row(node: PaddedNode) -> bool:
     return bool(node.forms or node.traps or node.pads is None or any(node.pads))
 
 
-@reported("kind", "code", "node", "op")
 class Finding(NamedTuple):
     """Something that a check may fail for, at a node.
 
@@ -240,7 +240,9 @@ def finding_of(target: str, verdict: NodeVerdict) -> Finding | None:
     if found.answer not in KINDS:
         return None
     kind = KINDS[found.answer]
-    return Finding(kind, f"{target}:{kind}", verdict.node.label, verdict.op, found.reason)
+    settled = f"; {facts_text(verdict.facts)} settles it" if verdict.facts else ""
+    reason = f"{found.why}{settled}"
+    return Finding(kind, f"{target}:{kind}", verdict.node.label, verdict.op, reason)
 
 
 @reported(
@@ -559,19 +561,23 @@ class _Tries(NamedTuple):
         planning = partial(planner, targets, require_device=require_device, live=self.live)
         return Wanted(kept, (), planning, self.reading, self.nodes)
 
-    def writes(
+    def fitted(
         self,
         targets: Sequence[str],
         dims: Mapping[str, int | str],
         known: Planner | None = None,
         *,
         require_device: bool = False,
-    ) -> bool:
-        """Whether it writes the model; a planner that is `known` has ways already."""
+    ) -> Fitted | None:
+        """What it comes to; a planner that is `known` has ways already."""
         wanted = self.wanted(targets, require_device=require_device)
         planner = known or wanted.planning(dims)
-        tried = wanted.tried(dims, planner) if planner else None
-        return bool(tried and tried.writes)
+        return wanted.tried(dims, planner) if planner else None
+
+    def writes(self, *asked: Any, require_device: bool = False) -> bool:  # noqa: ANN401
+        """Whether it writes the model."""
+        fitted = self.fitted(*asked, require_device=require_device)
+        return bool(fitted and fitted.writes)
 
 
 Told = dict[str, tuple[tuple["NodeVerdict", ...], "Opening"]]
@@ -607,8 +613,11 @@ def _told(
                 opening = opening._replace(left=whole.left)
             if few and any(map(_falls_back, found)):
                 dims = {**tries.dims, **opening.dims}
-                kept = tries.writes([name], dims, require_device=True)
-                found = tuple(v._replace(on_device=kept) if _falls_back(v) else v for v in found)
+                tried = tries.fitted([name], dims, require_device=True)
+                left = {one.node for one in tried.unfit} if tried else {v.node for v in found}
+                found = tuple(
+                    v._replace(on_device=v.node not in left) if _falls_back(v) else v for v in found
+                )
             told[name] = opening.told_to(found), opening
             if name in installed:
                 judge = one.judge.of(installed[name].target)
@@ -628,17 +637,24 @@ def _following(told: Told, planners: Mapping[str, Planner], tries: _Tries) -> Fo
         for name, (found, opening) in told.items()
         if opening.facts or any(map(_is_to_be_rewritten, found))
     ]
-    falling = [name for name, (found, _) in told.items() if any(one.on_device for one in found)]
+    falling = [
+        name
+        for name, (found, _) in told.items()
+        if {one.on_device for one in found if _falls_back(one)} == {True}
+    ]
     for name in to_mend or falling:
         found, opening = told[name]
         dims = {**tries.dims, **opening.dims}
         is_tried = bool(to_mend) and not opening.writes
         if is_tried and (_is_stuck(found) or not tries.writes([name], dims, planners[name])):
             continue
-        others = [one for one in told if one != name and not _is_stuck(told[one][0])]
-        if others and not tries.writes([name, *others], dims, require_device=not to_mend):
-            others = []
-        return Following((name, *others), dims, not to_mend)
+        others = [o for o in told if o != name and (told[o][1].writes or not _is_stuck(told[o][0]))]
+        facts = [fact for one in (name, *others) for fact in told[one][1].facts]
+        shared = dict(sorted(facts, key=lambda fact: isinstance(fact[1], int)))  # numbers win
+        shared = {**shared, **tries.dims}
+        if others and tries.writes([name, *others], shared, require_device=not to_mend):
+            return Following((name, *others), shared, not to_mend)
+        return Following((name,), dims, not to_mend)
     return None
 
 

@@ -26,6 +26,7 @@ from onnxpad.cli.streams import (
     working,
 )
 from onnxpad.errors import RequestError, counted
+from onnxpad.show.wording import visible
 
 if TYPE_CHECKING:
     from onnxpad.batch.course import Task
@@ -115,16 +116,18 @@ def run(  # noqa: PLR0913 - what is done, and what is shown of it
 
     if (given["jobs"] > 1 or given["dask"]) and any(job.model == STANDARD for job in jobs):
         raise click.UsageError("standard input can be read here alone: leave -j and --dask out")
+    if many and given["html"]:
+        raise click.UsageError("--html is about one model: give one, without --dask and --failing")
     shown: list[Outcome] = []
     with working_in(None, min(given["jobs"], len(jobs)), given["dask"]) as executor:
         asked, notes = asked_of_each(jobs, task, given.get("input_shapes"))
         for note in notes:
             say_with_try(f"note: {note}")
         if not many:
-            shown.append(judge(_alone(asked[0], task.verb)))
-            _show_whole(shown[0], jobs[0], given)
-            say_why(shown[0])
-            return shown[0].code
+            outcome = judge(_alone(asked[0], task.verb))
+            _show_whole(outcome, jobs[0], given)
+            say_why(outcome)
+            return outcome.code
         with status_line(f"{noun}s 0/{len(jobs)}") as line:
 
             def tell(model: str, done: int, of: int) -> None:
@@ -156,8 +159,12 @@ def _alone(asked: dict[str, Any], verb: str) -> Outcome:
         asked = {**asked, "whole": True, "options": {**asked["options"], "progress": step}}
         if verb == "rewrite" and asked["judging"] is not None:
             asked["judging"] = {**asked["judging"], "progress": tell}
+        folder = Path(asked["target"] or "").parent
+        is_new = not folder.exists()
         (outcome,) = outcomes([asked])
-        return outcome
+    if is_new and folder.exists():
+        show(f"note: the folder '{visible(str(folder))}' is new\n", sys.stderr)
+    return outcome
 
 
 def _show_whole(outcome: Outcome, job: Job, given: Mapping[str, Any]) -> None:

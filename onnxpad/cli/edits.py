@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -25,7 +24,12 @@ def rewrite(given: dict[str, Any]) -> int:
     globs = [name for name in given["exclude"] if name not in pass_names()]
     inputs = batches.jobs_of({**given, "exclude": globs})
     given["exclude"] = [name for name in given["exclude"] if name not in globs]
-    _check_certificate(given["certificate"], inputs)
+    files = [name for job in inputs.jobs for name in (job.model, job.target)]
+    if given["certificate"] and (inputs.many or STANDARD in files or None in files):
+        raise click.UsageError(
+            "--certificate is about the files of one model: name the model, -o OUT and the "
+            "certificate, without --check and --dry-run"
+        )
     from onnxpad.rewriting.for_target.requests import planner
 
     for name in given["passes"] or ():
@@ -39,20 +43,7 @@ def rewrite(given: dict[str, Any]) -> int:
         }
     elif given["certificate"]:
         judging = {name: given[name] for name in ("ambiguous", *_LIMITS)} | {"proof_only": True}
-    return _edited("rewrite", inputs, given, judging, [given["certificate"]])
-
-
-def _check_certificate(path: str | None, inputs: Inputs) -> None:
-    """Errors where a certificate cannot be written."""
-    if path is None:
-        return
-    files = [path, *(name for job in inputs.jobs for name in (job.model, job.target))]
-    if inputs.many or STANDARD in files or None in files:
-        raise click.UsageError(
-            "--certificate is about the files of one model: name the model, -o OUT and the "
-            "certificate, without --check and --dry-run"
-        )
-    outputs.check_place("--certificate", path, files[1:])
+    return _edited("rewrite", inputs, given, judging)
 
 
 def retarget(given: dict[str, Any]) -> int:
@@ -75,7 +66,7 @@ def retarget(given: dict[str, Any]) -> int:
     given["plan"] = None if plan is None else read_plan(plan)
     names = ("device", "samples", "seed", *_LIMITS)
     judging = {name: given[name] for name in names} if given["validate"] else None
-    return _edited("retarget", inputs, given, judging, [plan])
+    return _edited("retarget", inputs, given, judging)
 
 
 def _edited(
@@ -83,7 +74,6 @@ def _edited(
     inputs: Inputs,
     given: dict[str, Any],
     judging: dict[str, Any] | None,
-    others: Sequence[str | None],
 ) -> int:
     """Write models in another form; the exit code."""
     from onnxpad.batch.course import Task
@@ -97,8 +87,6 @@ def _edited(
             "into a file or a pipe"
         )
     many = inputs.many or bool(given["dask"])
-    files = [name for job in jobs for name in (job.model, job.target)]
-    outputs.check_page(given["html"], [*files, *others], many=many)
     more = {name: given[name] for name in ("certificate", "although_unfit") if name in given}
     flags = {name: given[name] for name in _FLAGS}
     options = {name: one for name, one in keywords(verb, given).items() if name not in _FLAGS}

@@ -14,6 +14,7 @@ kind (`cli.values`) or a choice `a|b`, the placeholder of --help, and any of
     words=KINDS   the names that a shell completes, by kinds of `explain`
     needs=NAMES   options without which it means nothing
     not=NAMES     options that contradict it
+    prints        '-' stands for standard output
 
 Last come options that do nothing beside others: verbs, options, what makes them idle (`-`: its
 absence), and why. pyproject.toml may come with a model from a stranger: it says nothing of what is

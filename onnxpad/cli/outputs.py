@@ -11,6 +11,7 @@ import click
 
 from onnxpad import __version__
 from onnxpad.batch.inputs import refuse_inputs
+from onnxpad.cli.options import Option
 from onnxpad.cli.streams import FINE, STANDARD, show
 from onnxpad.errors import ModelError, RequestError
 
@@ -20,22 +21,31 @@ if TYPE_CHECKING:
 
 _BEGINS = {"--html": b"<", "--plan": b"{", "--certificate": b"{", "--counterexample": b"PK"}
 """How the file of an option begins: another one is never replaced by it."""
+_READ = ("model", "existing", "there", "file", "words", "text")
+"""Kinds of options that may name a file to read."""
 
 
-def check_place(
-    option: str, path: str | None, inputs: Iterable[str | None], *, may_print: bool = False
-) -> None:
-    """Errors where a file cannot be written, before there is work to lose.
+def check_outputs(rows: Iterable[Option], given: Mapping[str, Any]) -> None:
+    """Errors where a file that an option names cannot be written, before there is work to lose.
 
-    It is never one of the files that the command reads, nor one of another kind, such as weights.
-    With `may_print` '-' stands for standard output.
+    It is none that the command reads or writes otherwise, nor one of another kind, such as weights.
     """
-    if path is None or (path == STANDARD and may_print):
-        return
-    if path == STANDARD:
-        raise click.UsageError(f"{option} needs the name of a file: the report is printed")
-    refuse_reading(option, path, inputs)
+    read = [given[row.name] for row in rows if row.kind in _READ and given[row.name]]
+    taken = [one for value in read for one in ((value,) if isinstance(value, str) else value)]
+    for row in (row for row in rows if row.kind == "out"):
+        path, option = given[row.name], row.spellings[0]
+        if path is None or (path == STANDARD and "prints" in row.more):
+            continue
+        if path == STANDARD:
+            raise click.UsageError(f"{option} needs the name of a file: the report is printed")
+        refuse_reading(option, path, taken)
+        taken.append(path)
+        _check_place(option, path)
+
+
+def _check_place(option: str, path: str) -> None:
     from onnxpad.model.files.delivery import check_target
+    from onnxpad.show.pages.templates import check_installed
 
     begins = _BEGINS.get(option, b"")
     try:
@@ -47,6 +57,8 @@ def check_place(
                 raise RequestError(f"{option}: '{path}' is a file of another kind: name another")
     except (ModelError, OSError) as error:
         raise RequestError(f"{option}: {error!s}") from error
+    if option == "--html":
+        check_installed()
 
 
 def refuse_reading(option: str, path: str | None, inputs: Iterable[str | None]) -> None:
@@ -68,18 +80,6 @@ def write_file(option: str, path: str, data: bytes) -> None:
         deliver([memoryview(data)], (), path, origin=None)
     except ModelError as error:
         raise RequestError(f"{option}: {error!s}") from error.__cause__
-
-
-def check_page(path: str | None, inputs: Iterable[str | None], *, many: bool = False) -> None:
-    """Errors where the page of --html cannot be made or written."""
-    if path is None:
-        return
-    if many:
-        raise click.UsageError("--html is about one model: give one, without --dask and --failing")
-    check_place("--html", path, inputs)
-    from onnxpad.show.pages.templates import check_installed
-
-    check_installed()
 
 
 def write_page(path: str | None, page: Callable[[], Document]) -> None:

@@ -13,6 +13,7 @@ import click
 from click.core import ParameterSource
 
 from onnxpad.cli.options import IDLE, OPTIONS, VERBS, Option, options_of
+from onnxpad.cli.outputs import check_outputs
 from onnxpad.cli.values import kind_of
 
 _HOMES = {
@@ -45,6 +46,7 @@ def help_of(name: str) -> str:
 
 def _answered(verb: str, **given: Any) -> int:  # noqa: ANN401 - click gives every option by name
     _check(verb, given)
+    check_outputs(options_of(verb).values(), given)
     module = import_module(f"onnxpad.cli.{_HOMES.get(verb, verb)}")
     answer: Callable[[dict[str, Any]], int] = getattr(module, verb)
     return answer(given)

@@ -52,8 +52,7 @@ def explain(given: dict[str, Any]) -> int:
     if given["as_json"]:
         sys.stdout.writelines(json_line(entry.to_json()) for entry in entries)
     elif name is None:
-        listed = explanations.list_text if everything else explanations.overview_text
-        show(listed(entries, shown))
+        show(explanations.listing_text(entries, shown, everything=everything))
     else:
         text = explanations.explanation_text
         show("\n".join(text(entry, shown, everything=everything) for entry in entries))
@@ -90,7 +89,6 @@ def guard(given: dict[str, Any]) -> int:
     from onnxpad.show.guardings import guarding_document
 
     command = given["command"]
-    outputs.check_page(given["html"], [*command, given["before"], given["after"]])
     with ExitStack() as behind:
 
         @cache
@@ -102,7 +100,7 @@ def guard(given: dict[str, Any]) -> int:
 
         options = keywords("guard", given) | {"quiet_stdout": given["as_json"]}
         guarding = run_guarded(command, **options, progress=tell)
-    outputs.write_page(given["html"], partial(guarding_document, guarding, draw=True))
+    outputs.write_page(given["html"], partial(guarding_document, guarding, each=True))
     report(given, guarding.to_json, lambda: guarding_document(guarding))
     return FINE if guarding.ok else FINDINGS
 
@@ -113,7 +111,6 @@ def measure(given: dict[str, Any]) -> int:
 
     given["live"] = given["live"] or None
     target, output = given["target"], given["output"]
-    outputs.refuse_reading("-o", output, [target])
     if output is not None:
         measuring.check_place(output)
     with working(f"starting {target}") as tell:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ from onnxpad.cli.streams import FINDINGS, FINE, STANDARD, keywords, report, work
 from onnxpad.errors import RequestError
 
 if TYPE_CHECKING:
-    from onnxpad.show.document import Document
     from onnxpad.validation import Validation
 
 _FILES = ("inputs", "outputs", "data", "progress")
@@ -36,10 +36,6 @@ def validate(given: dict[str, Any]) -> int:
         )
     if given["certificate"] is not None and STANDARD in (before, after):
         raise click.UsageError("--certificate is about files: name both models")
-    others = ("before", "after", "inputs", "outputs", "certificate", "counterexample")
-    files = [*given["data"], *(given[name] for name in others)]
-    outputs.check_page(given["html"], files, many=are_pairs(given))
-    outputs.check_place("--counterexample", given["counterexample"], [before, after])
     given["live"] = given["live"] or True
     if are_pairs(given):
         return _pairs(given)
@@ -49,14 +45,12 @@ def validate(given: dict[str, Any]) -> int:
     if after is None and validation.verdict == "different" and validation.hints:
         validation = replace(validation, hints=(_diagnosing(given),))
 
-    def document() -> Document:
-        from onnxpad.show.validations import validation_document
+    from onnxpad.show.validations import validation_document
 
-        return validation_document(validation)
-
-    outputs.write_page(given["html"], lambda: _page(validation, given))
+    names = [name for name in (before, after, *given["data"], given["outputs"]) if name]
+    outputs.write_page(given["html"], partial(validation_document, validation, names, each=True))
     head = {"before": before, "after": after, "status": validation.verdict}
-    report(given, lambda: head | validation.to_json(), document)
+    report(given, lambda: head | validation.to_json(), partial(validation_document, validation))
     return FINE if validation.ok else FINDINGS
 
 
@@ -77,19 +71,6 @@ def _diagnosing(given: Mapping[str, Any]) -> str:
         plan = f"{Path(given['before']).stem}-plan.json"
     words = ["onnxpad", "diagnose", given["before"], *reference_words(given)]
     return shlex.join([*words, "--plan", plan])
-
-
-def _page(validation: Validation, given: Mapping[str, Any]) -> Document:
-    """The report with pictures of the padding that changed."""
-    from onnxpad.show.validations import drawn_changes, validation_document
-
-    before, after = given["before"], given["after"]
-    names = [name for name in (before, after, *given["data"], given["outputs"]) if name]
-    drawn: Any = (), "a model came through standard input" if after and STANDARD in names else ""
-    if after is not None and not drawn[1]:
-        options = {name: given[name] for name in ("dims", "ambiguous", "timeout", "memory")}
-        drawn = drawn_changes(before, after, **options)
-    return validation_document(validation, names, drawn, each=True)
 
 
 def _with_counterexample(validation: Validation, path: str) -> Validation:

@@ -155,7 +155,7 @@ KINDS = {
     "there": Kind(click.Path(exists=True)),
     "file": Kind(click.Path(exists=True, dir_okay=False)),
     "file-name": Kind(click.Path(dir_okay=False)),
-    "new": Kind(click.Path(dir_okay=False, writable=True, allow_dash=True)),
+    "out": Kind(click.Path(dir_okay=False, allow_dash=True)),
     "folder": Kind(click.Path(file_okay=False)),
     "seconds": Kind(click.FloatRange(min=0, min_open=True)),
     "count": Kind(click.IntRange(min=1)),

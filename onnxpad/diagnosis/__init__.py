@@ -89,28 +89,16 @@ def diagnose(  # noqa: PLR0913 - each option is one word of the command line
         bench.tolerance = tolerance
         work.deadline = started + budget
         try:
-            return _diagnosed(bench, model, (data, inputs, outputs), ambiguous, (started, budget))
+            proto, folder = whole_model(model)
+            refuse_lost_data(proto, folder)
+            network = Network(proto, folder)
+            if data is not None:
+                inputs, outputs = recorded(data, network, bench.warn)
+            survey = Survey(proto, folder=folder, prefer=Preferences(ambiguous))
+            samples = checked_inputs(network, network.input_types(), inputs or {}, bench.warn)
+            expected = checked_outputs(network, outputs or {}, len(samples), bench.warn)
+            expected = in_layout(bench, network, samples, expected)
+            fitting = Fitting(bench, survey, network, samples, expected, started + budget)
+            return concluded(fitting, fitting.run(), started)
         except LimitMet as limit:
             return ended(bench, str(limit), started)
-
-
-def _diagnosed(
-    bench: Bench,
-    model: ModelLike,
-    given: tuple[Recorded | None, GivenArrays | None, GivenArrays | None],
-    ambiguous: Preference,
-    time_given: tuple[float, float],
-) -> Diagnosis:
-    started, budget = time_given
-    proto, folder = whole_model(model)
-    refuse_lost_data(proto, folder)
-    network = Network(proto, folder)
-    data, inputs, outputs = given
-    if data is not None:
-        inputs, outputs = recorded(data, network, bench.warn)
-    survey = Survey(proto, folder=folder, prefer=Preferences(ambiguous))
-    samples = checked_inputs(network, network.input_types(), inputs or {}, bench.warn)
-    expected = checked_outputs(network, outputs or {}, len(samples), bench.warn)
-    expected = in_layout(bench, network, samples, expected)
-    fitting = Fitting(bench, survey, network, samples, expected, started + budget)
-    return concluded(fitting, fitting.run(), started)

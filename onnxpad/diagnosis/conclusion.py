@@ -288,13 +288,9 @@ class _Conclusion:
         return ", and ".join(one for one in said if one)
 
     def _in_question(self) -> list[int]:
-        """Nodes where the difference may begin whose results are not known, padded ones if any."""
-        search, runner, left = self.fit.search, self.fitting.runner, self.difference
-        first = next(iter(self.fitting.expected))
+        """Nodes where the difference may begin whose results are not known."""
+        left, first = self.difference, next(iter(self.fitting.expected))
         between = self._between(left.after if left else "", left.tensor if left else first)
-        if search is not None:
-            places = search.places(search.tried[search.best])
-            between = sorted(runner.suspects[number].node for number in places) or between
         outputs = {index: self.network.nodes[index].output[0] for index in between}
         return [index for index in between if outputs[index] not in self.fitting.expected]
 

@@ -57,24 +57,16 @@ def _prepared(name: str, change: Change, feeds: Feeds) -> Feeds:
 
 
 def _changes(value: Array) -> Iterator[tuple[str, Change]]:
-    coloured = value.shape[1] == _COLOURS
-    scales = (_COLOUR_SCALES if coloured else {}) | _SCALES
-    if coloured:
+    is_coloured = value.shape[1] == _COLOURS
+    scales = (_COLOUR_SCALES if is_coloured else {}) | _SCALES
+    if is_coloured:
         turned = "has its channels in reverse order (RGB and BGR)"
-        yield turned, _reversed
+        yield turned, lambda x: x[:, ::-1]
         for said, change in scales.items():
-            yield f"{turned} and {said}", partial(_after_reversal, change)
+            yield f"{turned} and {said}", lambda x, change=change: change(x[:, ::-1])  # type: ignore[misc]
     yield from scales.items()
     if value.shape[2] == value.shape[3]:
         yield "has rows and columns swapped", lambda x: x.swapaxes(2, 3)
-
-
-def _reversed(x: Array) -> Array:
-    return x[:, ::-1]
-
-
-def _after_reversal(change: Change, x: Array) -> Array:
-    return change(x[:, ::-1])
 
 
 # Applications pad an image on all sides before they cut it into tiles, or behind it to a multiple.

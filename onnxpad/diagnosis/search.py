@@ -9,9 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from heapq import nsmallest
-from itertools import islice
-from typing import NamedTuple
+from typing import TypeAlias
 
 from onnxpad.diagnosis.fills import with_fills
 from onnxpad.diagnosis.guesses import Choice, guesses
@@ -24,25 +22,10 @@ class OutOfTimeError(Exception):
     """The budget is spent."""
 
 
-class Extent(NamedTuple):
-    """What is tried around a choice besides the ways of frameworks at single nodes.
-
-    edits: one edit of what is there; fills: constants that are solved for; roots: all this around
-        guesses of the whole network too.
-    """
-
-    patience: int
-    edits: bool = False
-    fills: bool = False
-    roots: bool = False
-
-
-SINGLE = (Extent(1, edits=True),)
-EVERYTHING = (
-    Extent(6),
-    Extent(3, edits=True),
-    Extent(60, edits=True, fills=True, roots=True),
-)
+Extent: TypeAlias = tuple[int, bool]
+"""How many rounds may come no nearer, and whether edits of what is there and fills are tried."""
+SINGLE: tuple[Extent, ...] = ((1, True),)
+EVERYTHING: tuple[Extent, ...] = ((6, False), (60, True))
 
 
 def changed(chosen: Choice, number: int, option: int) -> Choice:
@@ -125,57 +108,32 @@ class Search:
         for title, chosen in guesses(self.runner.suspects):
             self.guessed.add(chosen)
             yield from self._new(chosen, title)
-        whole = [chosen for chosen in self.tried if any(chosen)]
-        for extent in between():
-            yield from self._explored(whole if extent.roots else (), extent)
+        for patience, edits in between():
+            yield from self._explored(patience, edits=edits)
 
-    def _explored(self, roots: Sequence[Choice], extent: Extent) -> Iterator[Choice]:
-        """Best-first: all around what is nearest, and a root.
-
-        Ends after `patience` rounds in which nothing came nearer.
-        """
-        waiting, done, vain = iter(roots), set[Choice](), 0
-        while vain < extent.patience:
-            nearest, left = self.best, [one for one in self.tried if one not in done]
-            for chosen in (*nsmallest(1, left, key=self.tried.__getitem__), *islice(waiting, 1)):
-                if chosen not in done:
-                    done.add(chosen)
-                    yield from self._around(chosen, extent)
-            if not left:
-                return
+    def _explored(self, patience: int, *, edits: bool) -> Iterator[Choice]:
+        """Best-first, until nothing came nearer in `patience` rounds."""
+        done, vain = set[Choice](), 0
+        while vain < patience and (left := [one for one in self.tried if one not in done]):
+            nearest, chosen = self.best, min(left, key=self.tried.__getitem__)
+            done.add(chosen)
+            yield from self._around(chosen, edits=edits)
             vain = vain + 1 if self.best == nearest else 0
 
-    def _around(self, chosen: Choice, extent: Extent) -> Iterator[Choice]:
-        """Every other option of one suspect, and fills."""
+    def _around(self, chosen: Choice, *, edits: bool) -> Iterator[Choice]:
+        """Options of one suspect that read otherwise, and fills."""
         now = self.tried[chosen]
         if now.missing > self.tried[self.best].missing:
             return
-        for number, option in self._changes(chosen, now, edits=extent.edits):
-            suspect = self.runner.suspects[number]
-            title = f"{suspect.label}: {suspect.options[option].label}"
-            yield from self._new(changed(chosen, number, option), title)
-        if extent.fills:
-            places = sorted(self.places(now))
+        places = sorted(self.places(now))
+        for number in reversed(places):
+            suspect, reads = self.runner.suspects[number], self.runner.reads(number, chosen)
+            present = suspect.leading(chosen[number], reads)
+            for ways, option in suspect.leaders(reads).items():
+                if ways != present and option < (suspect.listed if edits else suspect.named):
+                    title = f"{suspect.label}: {suspect.options[option].label}"
+                    yield from self._new(changed(chosen, number, option), title)
+        if edits:
             given = self.runner, self.references, chosen, now, places, self._note
             for filled, title in with_fills(*given):
                 yield from self._new(filled, title)
-
-    def _changes(self, chosen: Choice, now: Score, *, edits: bool) -> Iterator[tuple[int, int]]:
-        """Options that read otherwise than the chosen one; those that keep the size first."""
-        sample = first_missing(self.references, now).sample
-        resizing = []
-        for number in sorted(self.places(now), reverse=True):
-            suspect, sizes = self.runner.suspects[number], self.runner.sizes(number, chosen, sample)
-            if sizes is None:
-                continue
-            reads = self.runner.reads(number, chosen)
-            present = suspect.leading(chosen[number], reads)
-            size = suspect.output_sizes(chosen[number], sizes)
-            for ways, option in suspect.leaders(reads).items():
-                if ways != present and option < (suspect.listed if edits else suspect.named):
-                    keeps = not size or suspect.output_sizes(option, sizes) == size
-                    if keeps and not now.misfit:
-                        yield number, option
-                    else:
-                        resizing.append((number, option))
-        yield from resizing

@@ -34,7 +34,7 @@ LAYERS = {
 # Whose own rule gives the padding, who can be given begin and end, whose windows reach over the
 # end where the node pads instead, and who has a layer of its own for the Pad.
 _OWN, _GIVEN, _OVERHANGING, _APART = range(4)
-_FEW_GROWTHS = 64
+_MOST_GROWTHS = 64
 _MIRRORS = frozenset({Fill.REFLECT, Fill.WRAP})
 _Row = tuple[Slide, ...]
 
@@ -275,7 +275,8 @@ def _choices(way: Way, slide: Slide) -> Iterator[_AxisChoice]:
         numbers: dict[Pair | None, bool] = {None: True}
         for pair, own in _numbers(way, mode, slide):
             numbers.setdefault(pair, own)
-        growths = [None, *(_growths(slide) if mode.cut and way.takes.grows else ())]
+        most = min(max(slide.stride, slide.dilation), _MOST_GROWTHS)
+        growths = [None, *range(most if mode.cut and way.takes.grows else 0)]
         sizes = (False, True) if mode.cut and way.takes.sized else (False,)
         for (pads, own), growth, sized in product(numbers.items(), growths, sizes):
             choice = _AxisChoice(mode, pads, growth, sized, own)
@@ -290,16 +291,6 @@ def _begins_alike(choice: _AxisChoice, axis: Axis, slide: Slide) -> bool:
         return mode.cut(axis, slide.size, given) == (slide.begin, slide.output)
     pads = mode.pad_rule(axis, given) if mode.pad_rule else given.pads or (0, 0)
     return pads[0] == slide.begin
-
-
-def _growths(slide: Slide) -> list[int]:
-    """Output paddings that may give the output: all where there are few, else those that add up."""
-    every = range(max(slide.stride, slide.dilation))
-    last = slide.output - (slide.size - 1) * slide.stride
-    fitting = {last, last - 1}
-    for cropped in (0, slide.begin, 2 * slide.begin, slide.begin + slide.end):
-        fitting.add(last - slide.span + cropped)
-    return [*every[:_FEW_GROWTHS], *sorted(n for n in fitting if n in every[_FEW_GROWTHS:])]
 
 
 def _numbers(way: Way, mode: Mode, slide: Slide) -> Iterator[tuple[Pair, bool]]:

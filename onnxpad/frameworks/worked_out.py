@@ -222,31 +222,19 @@ def groups_of(
     if layer.op in {"max_pool", "avg_pool"}:
         return 1, inputs
     first, second = weight
-    group = wish.groups
-    if group is None and op == "depthwise_conv":
-        group = inputs
+    group = wish.groups or (inputs if op == "depthwise_conv" else 0)
     if layer.op == "conv_transpose":
         group = group or 1
-        if first not in {None, inputs}:
-            raise RequestError(f"the weight takes {first} channels, the input has {inputs}")
-        _divides(group, inputs, "channel")
-        return group, None if second is None else second * group
-    if group is None:
-        group = inputs // second if second is not None and inputs % second == 0 else 1
-    _divides(group, inputs, "channel")
-    if second is not None and second * group != inputs:
+        reads, makes = first, None if second is None else second * group
+    else:
+        group = group or (inputs // second if second and inputs % second == 0 else 1)
+        reads, makes = None if second is None else second * group, first
+    if reads not in {None, inputs} or inputs % group or (makes or 0) % group:
         raise RequestError(
-            f"the weight takes {counted(second, 'channel')}"
-            f"{'' if group == 1 else f' for each of {group} groups'}, the input has {inputs}"
+            f"{counted(inputs, 'channel')} of the input in {counted(group, 'group')} do not fit a "
+            f"weight of {['?' if size is None else size for size in weight]} and the kernel"
         )
-    if first is not None:
-        _divides(group, first, "filter")
-    return group, first
-
-
-def _divides(group: int, number: int, what: str) -> None:
-    if number % group:
-        raise RequestError(f"{counted(number, what)} cannot be divided into {group} groups")
+    return group, makes
 
 
 class WorkedOut(NamedTuple):

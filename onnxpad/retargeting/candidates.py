@@ -12,7 +12,7 @@ from onnxpad.frameworks.layer import Pair
 from onnxpad.frameworks.rules import split
 from onnxpad.geometry.size import plus
 from onnxpad.geometry.windows import Axis
-from onnxpad.padding.chain import AutoPad, Chain, NewPad, Pads, PadStep, Skip, is_same
+from onnxpad.padding.chain import AutoPad, Chain, NewPad, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import axes_behind, effective_pads
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import reaches_kernel
@@ -189,13 +189,14 @@ def _ordinary_crops(chain: Chain) -> Iterator[Chain]:
 
 
 def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
-    """Copies for zeros, zeros or nothing for the Pad in front, or its cells in other places."""
-    step, own = chain.pad, effective_pads(chain)
+    """Copies for zeros, zeros or nothing for the Pad in front, or its cells in other places.
+
+    Those are where a framework puts padding, or as many at both sides.
+    """
+    step, own, none = chain.pad, effective_pads(chain), Pads.zero(chain.rank)
     if step is None:
         if isinstance(own, Pads) and any(own.flat):
-            none = AutoPad.VALID if isinstance(chain.padding, AutoPad) else Pads.zero(chain.rank)
-            for mode in _mirrors(chain):
-                yield behind_pad(chain, own, Constant(0.0), none, mode)
+            yield from (behind_pad(chain, own, Constant(0.0), none, m) for m in _mirrors(chain))
         return
     data = step.unclear or step.crossed or min(step.pads.flat) < 0
     if data or any(map(any, chain.outer(step.pads))):
@@ -206,19 +207,12 @@ def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
     for mode in _mirrors(chain):
         if mode != step.mode:
             yield replace(chain, pad=NewPad(step.pads, Constant(0.0), mode, instead=True))
-    yield from _elsewhere(chain, bare, step)
-
-
-def _elsewhere(chain: Chain, bare: Chain, step: PadStep) -> Iterator[Chain]:
-    """The cells of the Pad where a framework puts padding, or as many at both sides."""
-    if step.mode not in _MIRRORS and not isinstance(step.fill, Constant):
-        return
-    known = [effective_pads(one.chain) for one in candidates(bare) if one.chain.pad is None]
-    fill = step.fill if isinstance(step.fill, Constant) else Constant(0.0)
-    for pads in dict.fromkeys([*known, *_numbers(chain), *_nearly_alike(chain)]):
-        if isinstance(pads, Pads) and any(pads.flat):
-            none = Pads.zero(chain.rank)
-            yield behind_pad(bare, pads, fill, none, step.mode, instead=True)
+    if step.mode in _MIRRORS or isinstance(step.fill, Constant):
+        known = [effective_pads(one.chain) for one in candidates(bare) if one.chain.pad is None]
+        fill = step.fill if isinstance(step.fill, Constant) else Constant(0.0)
+        for pads in dict.fromkeys([*known, *_numbers(chain), *_nearly_alike(chain)]):
+            if isinstance(pads, Pads) and any(pads.flat):
+                yield behind_pad(bare, pads, fill, none, step.mode, instead=True)
 
 
 def _mirrors(chain: Chain) -> tuple[str, ...]:

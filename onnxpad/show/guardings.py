@@ -7,17 +7,15 @@ from dataclasses import replace
 
 from onnxpad.guarding import REPRODUCER, Guarding
 from onnxpad.show.document import Document, Section
-from onnxpad.show.validations import drawn_changes, validation_document
+from onnxpad.show.validations import validation_document
 
 
-def guarding_document(found: Guarding, *, draw: bool = False) -> Document:
+def guarding_document(found: Guarding, *, each: bool = False) -> Document:
     """The validation of what a command made of a model, and what is wrong and how to see it again.
 
-    With `draw` the wrong change is drawn, which takes time.
+    Every comparison is told with `each`.
     """
-    names = found.before, found.after
-    drawn = drawn_changes(*found.culprit.models) if found.culprit and draw else ((), "")
-    document = validation_document(found.validation, names, drawn, each=draw)
+    document = validation_document(found.validation, (found.before, found.after), each=each)
     compared = f"compared {found.before} with {found.after}, which the command wrote"
     wrong = Section("change", "The wrong change", tuple(_wrong_lines(found)))
     title, sections = "What a command made of", (wrong, *document.sections)

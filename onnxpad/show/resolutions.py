@@ -1,17 +1,15 @@
-"""Resolved layers: axes, ONNX nodes, and which cells the framework's layer reads."""
+"""Resolved layers: axes and ONNX nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 
 from onnxpad.errors import RequestError, few
 from onnxpad.frameworks.choices import Fill, HowKnown, Role
 from onnxpad.padding.expansion import Step
 from onnxpad.resolving import Resolution, step_record
 from onnxpad.resolving.differences import Difference
-from onnxpad.show.document import Card, Document, Picture, Section, Table
-from onnxpad.show.pages.drawings import NOT_COUNTED, Drawing, DrawnAxis, Frame, sentence
+from onnxpad.show.document import Document, Section, Table
 from onnxpad.show.wording import shape_text, window_text
 
 _SHOWN = 4
@@ -27,7 +25,6 @@ def resolution_document(found: Resolution, code: tuple[str, str] | None = None) 
 
     `code` is a framework's name and the same layer in its words.
     """
-    cards = partial(_cards, layer_drawing(found))
     named, text = ((f"in {code[0]}:",), code[1]) if code else ((), "")
     notes = (*_facts(found), f"known    {_KNOWN[found.evidence]}{found.source}")
     return Document(
@@ -37,43 +34,8 @@ def resolution_document(found: Resolution, code: tuple[str, str] | None = None) 
         sections=(
             Section("axes", "Axes", table=_table(found), notes=notes),
             Section("code", "Code", named, code=text),
-            Section("drawing", "What its windows read", cards=cards, windows=True),
         ),
     )
-
-
-def _cards(drawing: Drawing) -> Iterator[Card]:
-    from onnxpad.show.pages.figures import legend, window_figure
-
-    figure = (Picture(window_figure(drawing)),)
-    yield Card("layer", drawing.op, sentence(drawing), figure, legend(drawing))
-
-
-def layer_drawing(found: Resolution) -> Drawing:
-    """What a layer of a framework reads, or writes where it is transposed."""
-    scatters = found.plan.is_transposed
-    pads = any(slide.begin or slide.end for slide in found.plan.slides)
-    axes = []
-    for slide in found.plan.slides:
-        axis = DrawnAxis(slide.size, "", slide.kernel, slide.stride, slide.dilation, slide.output)
-        pair = (slide.begin, slide.end)
-        if scatters:
-            written = (slide.size - 1) * slide.stride + slide.span
-            axis, pair = axis._replace(cells=written, windows=slide.size), (-pair[0], -pair[1])
-        axes.append(axis._replace(pads=(pair,) * pads))
-    frames = (Frame(found.framework, _held(found)),) * pads
-    return Drawing(f"{found.framework} {found.op}", tuple(axes), frames, scatters)
-
-
-def _held(found: Resolution) -> str:
-    if found.plan.is_transposed:
-        return ""
-    if not found.plan.is_pool:
-        return "0" if found.fill == str(Fill.ZEROS) else str(found.fill)
-    if found.divisor is None:
-        return "the lowest value"
-    counted = all(slide.counted == (slide.begin, slide.end) for slide in found.plan.slides)
-    return "0" if counted else NOT_COUNTED
 
 
 def difference_document(difference: Difference) -> Document:

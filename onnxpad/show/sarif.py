@@ -10,15 +10,15 @@ from textwrap import shorten
 from typing import Any, NamedTuple, TypeAlias
 from urllib.parse import quote
 
-from onnxpad.inspection import KINDS
+from onnxpad.inspection import KINDS, TRAP
 from onnxpad.runtimes.conditions.rows import Answer
-from onnxpad.runtimes.own_targets import asked_as
 from onnxpad.runtimes.traps import TrapRule, all_rules
 
 Record: TypeAlias = Mapping[str, Any]
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LONGEST = 1024
 _SEVERITY = {"error": "error", "warning": "warning", "note": "recommendation"}
+_ANSWERED = {kind: answer for answer, kind in KINDS.items()}
 _WHOLE_FILE = {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 2}
 
 
@@ -115,31 +115,19 @@ def _descriptor(code: str, rule: _Rule) -> dict[str, Any]:
 
 def _results(record: Record, *, traps: bool) -> Iterator[dict[str, Any]]:
     """A result for each finding about a target, and for each trap where those are asked for."""
-    sentences = {
-        (node["node"], trap["code"]): trap["sentence"]
-        for node in record["nodes"]
-        for trap in node["traps"]
-    }
-    verdicts = {
-        (one["node"], f"{target}:{KINDS.get(one['verdict'], '')}"): (target, one)
-        for target, listed in record["targets"].items()
-        for one in listed
-    }
     for finding in record["findings"]:
-        node, code = finding["node"], finding["code"]
-        if traps and (node, code) in sentences:
-            text = f"{finding['op']} '{node}': {sentences[node, code]}."
-            yield _result(record, finding, code, text)
-        elif (node, code) in verdicts:
-            target, verdict = verdicts[node, code]
-            answer = verdict["verdict"]
-            text = f"{target} {answer} {verdict['op']} '{node}': {verdict['reason']}."
-            if passes := verdict["rewrite"] and verdict["rewrite"]["passes"]:
-                text += f" rewrite --target {asked_as(target)}: {', '.join(passes)}."
+        target, _, kind = finding["code"].rpartition(":")
+        named = f"{finding['op']} '{finding['node']}': {finding['reason']}."
+        if kind in _ANSWERED and target in record["targets"]:
+            answer = _ANSWERED[kind]
+            does = ":" if finding["reason"].startswith("may ") else f" {answer}"
+            text = f"{target}{does} {named}"
             result = _result(record, finding, _rule_id(answer), text)
-            result["partialFingerprints"]["node/v1"] = f"{target}/{node}/{verdict['op']}"
-            about = {"target": target, "evidence": verdict["evidence"]}
-            yield result | {"properties": about}
+            fingerprint = f"{target}/{finding['node']}/{finding['op']}"
+            result["partialFingerprints"]["node/v1"] = fingerprint
+            yield result | {"properties": {"target": target}}
+        elif traps and finding["kind"] == TRAP:
+            yield _result(record, finding, finding["code"], named)
 
 
 def _result(record: Record, finding: Record, rule: str, text: str) -> dict[str, Any]:
@@ -164,12 +152,9 @@ def _place(model: str) -> dict[str, Any]:
 
 
 def _uri(model: str) -> str:
-    """Relative to the working folder where the file is below it, with escapes (RFC 3986).
-
-    Code scanning shows nothing in links, so that they are followed as far as they stay there.
-    """
-    path, here = Path(model.replace("\\", "/")), Path.cwd()
-    for folder, file in ((here.resolve(), path.resolve()), (here, path.absolute())):
-        if file.is_relative_to(folder):
-            return quote(file.relative_to(folder).as_posix())
+    """Relative to the working folder where the file is below it, with escapes (RFC 3986)."""
+    path = Path(model.replace("\\", "/"))
+    file = path.absolute()
+    if file.is_relative_to(Path.cwd()):
+        return quote(file.relative_to(Path.cwd()).as_posix())
     return path.as_uri() if path.is_absolute() else quote(path.as_posix())

@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 from math import inf, isnan
-from typing import Any
 
-from onnxpad.errors import OnnxpadError, counted, either, headline
-from onnxpad.inspection import with_far_pad
-from onnxpad.model.opened import ModelLike
-from onnxpad.retargeting.labels import label_of
+from onnxpad.errors import counted, either
 from onnxpad.show.document import Document, Section, Table
-from onnxpad.show.pages.cards import Changed, changes_section
 from onnxpad.show.pages.heatmaps import maps_section
 from onnxpad.show.wording import ran_text, runs_text, shape_text, visible
 from onnxpad.validation import OutputRow, Validation, Verdict
-from onnxpad.validation.changed_padding import ChangedPadding, changed_padding
 from onnxpad.validation.report import ToleranceReport
 
 STATES = {
@@ -32,17 +25,13 @@ STATES = {
 def validation_document(
     found: Validation,
     names: Sequence[str] = (),
-    drawn: tuple[Sequence[ChangedPadding], str] = ((), ""),
     *,
     each: bool = False,
 ) -> Document:
     """The verdict, outputs that differ, the worst first, and what was proved and run.
 
-    `drawn` is what `drawn_changes` gives. Every comparison is told with `each`.
+    Every comparison is told with `each`.
     """
-    changes, undrawn = drawn
-    missing = (f"the changed nodes are not drawn: {undrawn}",) if undrawn else ()
-    title = "The changed nodes, before and after"
     unproved = _undecided(found) if found.ok else ()
     return Document(
         "Validation of",
@@ -50,7 +39,6 @@ def validation_document(
         f"{found.verdict}: {found.reason}",
         (f"  try     {either(found.hints)}" if found.hints else "",),
         (
-            changes_section(partial(_changed, changes), title, missing),
             maps_section(found.outputs, found.first_difference),
             _outputs(found, each=each),
             Section("basis", "", (*_warnings(found), *_basis(found))),
@@ -61,18 +49,6 @@ def validation_document(
             "; ".join((f"{', '.join(names)}: {found.verdict}: {found.reason}", *unproved))
         ),
     )
-
-
-def drawn_changes(
-    before: ModelLike,
-    after: ModelLike,
-    **options: Any,  # noqa: ANN401 - those of `changed_padding`
-) -> tuple[Sequence[ChangedPadding], str]:
-    """Padded nodes that two models do not have alike, or why they are not drawn."""
-    try:
-        return changed_padding(before, after, **options), ""
-    except OnnxpadError as error:  # they were compared all the same
-        return (), headline(error)
 
 
 def validated_lines(found: Validation) -> Iterator[str]:
@@ -161,14 +137,3 @@ def tolerance_line(asked: ToleranceReport) -> str:
 
 def _number(value: float | None) -> str:
     return "unknown" if value is None else f"{value:.3g}"
-
-
-def _changed(changes: Sequence[ChangedPadding]) -> Iterator[Changed]:
-    for one in changes:
-        chains = [
-            None if chain is None else with_far_pad(chain) for chain in (one.before, one.after)
-        ]
-        was, is_now = (
-            "no such node in its place" if chain is None else label_of(chain) for chain in chains
-        )
-        yield Changed(one.label, one.op, "changed", was, is_now, *chains)

@@ -6,7 +6,7 @@ kernel. `samples` draws inputs and runs both models on a `bench`;
 `judging` judges the results by how far rounding moves them there, without and with onnxruntime's
 optimisations, and locates the first tensor that differs. `verdicts` has the one table: from a proof
 and runs to a verdict. `reference` compares a model with saved outputs, `on_runtime` with a target.
-`culprit`, `changed_padding` and `distances` answer other rooms.
+`culprit` and `distances` answer other rooms.
 """
 
 from __future__ import annotations
@@ -308,9 +308,7 @@ def _of_pair(
         findings.append(judged(bench, pair, runs[-1]))
         shown = findings[-1].verdict
     if proof is not None and shown is not None:
-        proof, warning = weighed(proof, shown)
-        if warning:
-            bench.warn(warning)
+        proof = weighed(proof, shown)
     on = optimised(bench, pair, runs)
     random = tuple(dict.fromkeys(label for one in pair for label in random_nodes(one)))
     is_open = (proof is None or proof.verdict == "undecided") and not random
@@ -324,29 +322,10 @@ def _of_pair(
             runs.append(ran)
     for role, network in zip(("before", "after"), pair, strict=True):
         bench.note_providers(role, network)
-    report = qualified(_concluded(bench, sampler, findings, on, runs), broken(*pair), random)
+    report = concluded(bench, findings, on, runs, sampler.open_sizes if sampler else ())
+    report = qualified(report, broken(*pair), random)
     refused = "" if any(ran.results for ran in runs) else "; ".join(runs[0].failures)
     return proof, _with_run(report, shown, refused)
-
-
-def _concluded(
-    bench: Bench,
-    sampler: Sampler | None,
-    findings: Sequence[Finding],
-    on: tuple[Sequence[OutputRow], str],
-    runs: Sequence[Ran],
-) -> Validation:
-    """The report of runs, also by the tolerance that was asked for, and what to try."""
-    report = concluded(bench, findings, on, runs)
-    open_sizes = sampler.open_sizes if sampler else ()
-    has_other_shapes = any(row.other_shape for row in report.outputs)
-    if report.verdict is Verdict.DIFFERENT and open_sizes and has_other_shapes:
-        facts = " ".join(f"--dim '{name}%32=0'" for name in open_sizes)
-        hint = f"the facts that the second model was written for, such as {facts}"
-        report = replace(report, hints=(hint,))
-    for ran in runs:
-        bench.look(ran.before, ran.after)
-    return bench.tolerance.judged(report) if bench.tolerance else report
 
 
 def _ended(bench: Bench, reason: str, seed: int | None) -> Validation:
@@ -375,7 +354,7 @@ def _with_reference(
     checked = checked_outputs(network, outputs, len(samples), bench.warn)
     try:
         expected = in_layout(bench, network, samples, checked)
-        finding = against_reference(bench, network, samples, expected, in_pads=True)
+        finding = against_reference(bench, network, samples, expected)
     except LimitMet as limit:
         return _ended(bench, str(limit), None)
     bench.note_providers("model", network)

@@ -11,11 +11,12 @@ import numpy as np
 from onnxpad import processes
 from onnxpad.model.comparing.networks import open_lean_network
 from onnxpad.model.opened import ModelLike
-from onnxpad.probing.agreement import DifferenceMap, difference_map, gap, relative_gap
+from onnxpad.probing.agreement import DifferenceMap, difference_map, relative_gap
 from onnxpad.reports import plain
 from onnxpad.sessions import Device, RunFailure, Settings, resolved
 from onnxpad.validation.bench import Bench
 from onnxpad.validation.interface import joint_types, matched
+from onnxpad.validation.judging import row_of
 from onnxpad.validation.samples import Pair, Ran, random_samples
 
 
@@ -81,18 +82,17 @@ def distances(  # noqa: PLR0913 - each option is one word of the command line
 
 
 def _row(ran: Ran, name: str) -> Distance:
-    both = {"before": ran.before, "after": ran.after}
-    failed = {role: result for role, result in both.items() if isinstance(result, RunFailure)}
-    one, other = (None if isinstance(r, RunFailure) else r[name] for r in both.values())
-    before, after = (None if value is None else tuple(value.shape) for value in (one, other))
-    why = "; ".join(f"the model {role} did not run: {result}" for role, result in failed.items())
-    row = Distance(ran.index, name, before, after, why=why)
-    if one is None or other is None or before != after:
+    seen, sides = row_of(ran.index, name, "off", (ran.before, ran.after)), ("before", "after")
+    failed = zip(sides, (ran.before, ran.after), strict=True)
+    why = [f"the model {role} did not run: {r}" for role, r in failed if isinstance(r, RunFailure)]
+    row = Distance(ran.index, name, seen.shape_before, seen.shape_after, why="; ".join(why))
+    if why or seen.other_shape:
         return row
+    one, other = (result[name] for result in ran.results)
     share = float(np.mean(one != other)) if one.size and one.dtype != object else 0.0
     return replace(
         row,
-        max_abs=gap(one, other).max_abs,
+        max_abs=seen.max_abs,
         relative=relative_gap(one, other),
         share=share,
         difference=difference_map(one, other) if share and not ran.index else None,

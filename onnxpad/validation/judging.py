@@ -50,8 +50,6 @@ MOST_EVALUATED = 1 << 23
 """Cells of inputs times nodes of a model that is computed by the ONNX text in a moment."""
 _WORSE = 4.0
 """How much more the second model may suffer from the optimiser than the first."""
-_FUSED = ("Pad", "MaxPool", "AveragePool")
-"""What onnxruntime's optimiser damages where it fuses one with another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,17 +294,15 @@ def optimised(bench: Bench, pair: Pair, runs: Sequence[Ran]) -> tuple[list[Outpu
     """Rows for the level 'on', and what speaks against the second model there, '' for nothing.
 
     That is a change of its own outputs by more than rounding, where the first model does not suffer
-    as much, or does not run and a Pad or a pool changed. Any other damage is a warning.
+    as much. Any other damage is a warning.
     """
     ons = [[bench.run(one, ran.feeds, optimise=True) for ran in runs] for one in pair]
-    fused = {pair.after.nodes[index].op_type for index in changed_nodes(*pair)[1]} & {*_FUSED}
     rows, problem = list[OutputRow](), ""
     for ran, first, second in zip(runs, *ons, strict=True):
         bench.look(first, second)
         sides = zip(pair, (ran.before, ran.after), (first, second), strict=True)
         damages = [_damage(bench, one, ran.feeds, off, on) for one, off, on in sides]
-        is_worse = damages[1][0] > _WORSE * damages[0][0] and not _are_alike(first, second)
-        is_worse = is_worse and (isinstance(ran.before, dict) or bool(fused))
+        is_worse = damages[1][0] > _WORSE * damages[0][0]
         for name in pair.before.outputs:
             row = row_of(ran.index, name, "on", (first, second), 0.0 if is_worse else None)
             rows.append(replace(row, bound=None))
@@ -316,18 +312,13 @@ def optimised(bench: Bench, pair: Pair, runs: Sequence[Ran]) -> tuple[list[Outpu
         for model, damage in whose.items():
             text = (
                 f"onnxruntime's default optimiser {damage} in {model}; onnxpad inspect lists what "
+                "is known of it"
             )
             if damage and is_worse and model == "the second model":
-                problem = f"{text}is known of it"
+                problem = text
             elif damage:
-                bench.warn(f"{text}is known of it")
+                bench.warn(text)
     return rows, problem
-
-
-def _are_alike(one: Results, other: Results) -> bool:
-    if isinstance(one, RunFailure) or isinstance(other, RunFailure):
-        return False
-    return all(same(value, other[name]) for name, value in one.items())
 
 
 def _damage(

@@ -138,18 +138,24 @@ def _sides(
 
     Raises RequestError where one of `needs` is missing.
     """
-    used: set[str] = set()
-    inputs, outputs = (_rows(arrays, network, kind, used) for kind in _BOTH)
-    for kind, side in zip(_BOTH, (inputs, outputs), strict=True):
+    sides, left = (Rows(), Rows()), list[str]()
+    for key, value in arrays.items():
+        is_used = False
+        for kind, rows in zip(_BOTH, sides, strict=True):
+            name, sample = _place(key, network, kind)
+            if name and sample not in rows.setdefault(name, {}):
+                rows[name][sample], is_used = value, True
+        left += [] if is_used else [key]
+    for kind, side in zip(_BOTH, sides, strict=True):
         if kind in needs and not side:
             names = quoted(_tensors(network, kind)[1][:_SHOWN])
             raise RequestError(
                 f"{path}: has {quoted(list(arrays)[:_SHOWN])}, and no {kind}: expected {names}, or "
                 "keys such as 's0_in0' and 's0_ref0'; arrays without names go by place: "
-                f"np.savez({path!r}, x, y), inputs first"
+                "np.savez('reference.npz', x, y), inputs first"
             )
-    if left := [key for key in arrays if key not in used]:
-        free = set(network.fed).union(network.tensors) - used
+    if left:
+        free = set(network.fed).union(network.tensors) - arrays.keys()
         near = next(filter(None, (nearest(key, sorted(free)) for key in left)), [])
         hint = f"; did you mean '{near[0]}'?" if near else ""
         names = few([f"'{key}'" for key in left], _SHOWN)
@@ -157,30 +163,21 @@ def _sides(
             f"{path}: {names} {'is' if len(left) == 1 else 'are'} left out: no input and no tensor "
             f"that the model computes has the name, or it is given already{hint}"
         )
-    return inputs, outputs
+    return sides
 
 
-def _rows(arrays: Mapping[str, Array], network: Network, kind: str, used: set[str]) -> Rows:
-    """The arrays of one side: under names, else under samples and names or places.
+def _place(key: str, network: Network, kind: str) -> tuple[str, int]:
+    """The tensor of a side that a key names, under its name or a place, and the sample; '' if none.
 
-    Adds their keys to `used`.
+    What has no sample in its key is the first one.
     """
     names, placed = _tensors(network, kind)
-    rows: Rows = {name: {0: arrays[name]} for name in arrays if name in names}
-    used.update(rows)
-    if rows:
-        return rows
-    for key, value in arrays.items():
-        if (match := re.fullmatch(r"s(\d{1,9})_(.+)", key)) is None:
-            continue
-        sample, name = int(match[1]), match[2]
-        place = re.fullmatch(rf"({_PLACES[kind]})(\d{{1,9}})", name)
-        if name not in names and place and int(place[2]) < len(placed):
-            name = placed[int(place[2])]
-        if name in names and sample not in rows.setdefault(name, {}):
-            rows[name][sample] = value
-            used.add(key)
-    return {name: samples for name, samples in rows.items() if samples}
+    match = None if key in names else re.fullmatch(r"s(\d{1,9})_(.+)", key)
+    sample, name = (int(match[1]), match[2]) if match else (0, key)
+    place = re.fullmatch(rf"({_PLACES[kind]})(\d{{1,9}})", name) if match else None
+    if name not in names and place and int(place[2]) < len(placed):
+        name = placed[int(place[2])]
+    return (name, sample) if name in names else ("", 0)
 
 
 def _in_order(path: str, sides: tuple[Rows, Rows]) -> tuple[Samples, Samples]:

@@ -84,24 +84,19 @@ def random_samples(bench: Bench, pair: Pair, sampler: Sampler, count: int) -> It
     Sizes at which outputs are empty or overflow are drawn again; a warning says so where none was
     better.
     """
-    is_hopeless = False
     for index in range(count):
-        ran, draw, why = _tried(bench, pair, sampler, index, picky=not is_hopeless)
+        ran, draw, why = _tried(bench, pair, sampler, index)
         if why:
-            is_hopeless = True
             bench.warn(f"{why}, and no better sizes were found: such samples say little")
         if isinstance(ran.before, dict):
             sampler.settled = draw
         yield ran
 
 
-def _tried(
-    bench: Bench, pair: Pair, sampler: Sampler, index: int, *, picky: bool
-) -> tuple[Ran, Draw, str]:
+def _tried(bench: Bench, pair: Pair, sampler: Sampler, index: int) -> tuple[Ran, Draw, str]:
     """The sample at the first sizes that the first model runs, else the best of some more.
 
-    With the sample its draw, and why it says little. Of that a better one is looked for where the
-    search is `picky`.
+    With the sample its draw, and why it says little.
     """
     best: tuple[Ran, Draw, str] | None = None
     worth, tries = (False, False, False), 0
@@ -110,7 +105,7 @@ def _tried(
         if best is not None and sampler.cells(index, draw) > _MOST_TRIED:
             continue  # to find out what fits is no reason to fill the memory
         ran = run_both(bench, pair, index, sampler.sample(index, draw))
-        why = degenerate(ran.results[0]) if ran.results and picky else ""
+        why = degenerate(ran.results[0]) if ran.results else ""
         value = isinstance(ran.before, dict), bool(ran.results), not why
         if best is None or value > worth:
             best, worth = (ran, draw, why), value

@@ -28,8 +28,6 @@ from onnxpad.validation.report import (
 )
 from onnxpad.validation.samples import Ran
 
-_COARSE = 1e-3
-"""A share of a number that rounding of floats never moves it by."""
 _FINE, _UNKNOWN = (Verdict.IDENTICAL, Verdict.ROUNDING), (Verdict.UNVERIFIED, None)
 
 TABLE: dict[tuple[str, Verdict | None], Verdict] = {
@@ -53,8 +51,12 @@ def concluded(
     findings: Sequence[Finding],
     optimised: tuple[Sequence[OutputRow], str],
     runs: Sequence[Ran],
+    open_sizes: Sequence[str],
 ) -> Validation:
-    """The report of runs: the worst sample decides; what optimisations damage is different."""
+    """The report of runs: the worst sample decides; what optimisations damage is different.
+
+    The tolerance that was asked for is heard, and there is a hint of sizes that were open.
+    """
     rows, problem = optimised
     worst = max(findings, key=lambda finding: SEVERITY.index(finding.verdict))
     verdict, reason = worst.verdict, worst.reason or _sentence(worst, findings)
@@ -63,7 +65,13 @@ def concluded(
         verdict, reason = Verdict.UNVERIFIED, "every output is NaN: nothing can be compared"
     elif verdict in _FINE and problem:
         verdict, reason = Verdict.DIFFERENT, problem
-    return Validation(
+    for ran in runs:
+        bench.look(ran.before, ran.after)
+    facts = " ".join(f"--dim '{name}%32=0'" for name in open_sizes)
+    hint = f"the facts that the second model was written for, such as {facts}"
+    has_other_shapes = any(row.other_shape for row in (*off, *rows))
+    is_hinted = verdict is Verdict.DIFFERENT and open_sizes and has_other_shapes
+    report = Validation(
         verdict,
         reason,
         EVALUATOR if any(one.judge == EVALUATOR for one in findings) else ONNXRUNTIME,
@@ -74,25 +82,19 @@ def concluded(
         worst.first,
         tuple(bench.warnings),
         tuple({name: tuple(v.shape) for name, v in ran.feeds.items()} for ran in runs),
+        hints=(hint,) if is_hinted else (),
     )
+    return bench.tolerance.judged(report) if bench.tolerance else report
 
 
-def weighed(proof: ProofReport, shown: Verdict) -> tuple[ProofReport, str]:
-    """What a run of its counterexample leaves of a refutation, and a warning.
-
-    Rounding alone refutes nothing.
-    """
-    cell = proof.counterexample.cell if proof.counterexample is not None else None
-    if cell is None or shown is not Verdict.ROUNDING:
-        return proof, ""
+def weighed(proof: ProofReport, shown: Verdict) -> ProofReport:
+    """What a run of its counterexample leaves of a refutation: rounding alone refutes nothing."""
+    if shown is not Verdict.ROUNDING or proof.counterexample is None:
+        return proof
+    if proof.counterexample.cell is None:
+        return proof
     reason = f"{claim(proof)}, which is no more than rounding"
-    warning = ""
-    if abs(cell.before - cell.after) > _COARSE * max(abs(cell.before), abs(cell.after)):
-        warning = (
-            f"by the ONNX text, {claim(proof)}: a step that rounding to whole numbers may "
-            "explain, and another constant as well"
-        )
-    return replace(proof, verdict="undecided", reason=reason), warning
+    return replace(proof, verdict="undecided", reason=reason)
 
 
 def joined(proof: ProofReport, run: Validation | None, why: str = "") -> Validation:

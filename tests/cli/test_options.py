@@ -9,7 +9,7 @@ from onnxpad.cli.values import kind_of
 
 WORDS = {
     *("many", "optional", "required", "set", "default", "alone", "words"),
-    *("needs", "not"),
+    *("needs", "not", "prints"),
 }
 
 

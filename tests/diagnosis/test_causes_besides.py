@@ -74,7 +74,7 @@ def test_nothing_is_allowed_for_that_an_epsilon_explains() -> None:
     """Its difference is small and spread evenly, as lower precision leaves it."""
     found = against(outputs(model(epsilon=0.00101), {"x": X})[0], budget=5)
     assert (found.explained, found.settling_atol) == (False, None)
-    assert "save what the framework computes for 'a'" in found.settles
+    assert "save what the framework computes for 'n'" in found.settles
 
 
 @pytest.mark.parametrize("mode", ["reflect", "edge", "constant"])

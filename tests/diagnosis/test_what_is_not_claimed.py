@@ -69,7 +69,7 @@ def test_a_short_budget_ends_the_search_and_claims_nothing() -> None:
 def test_a_run_is_ended_at_the_budget_and_at_limits() -> None:
     given = {"inputs": {"x": ONE}, "outputs": {"y": ONE}, "device": "cpu"}
     started = time.monotonic()
-    found = diagnose(runaway.endless_loop(), budget=2, **given)  # type: ignore[arg-type]
+    found = diagnose(runaway.endless_loop(), budget=1, **given)  # type: ignore[arg-type]
     assert time.monotonic() - started < 8
     assert (found.explained, found.cause, found.complete) == (False, Cause.UNKNOWN, False)
     assert found.reason.startswith("the time was up while onnxruntime was running")
@@ -124,7 +124,7 @@ UNLISTED = {
 
 @pytest.mark.parametrize(("right", "wrong"), UNLISTED.values(), ids=UNLISTED)
 def test_what_is_not_listed_is_not_ruled_out(right: ModelProto, wrong: ModelProto) -> None:
-    found = against(wrong, right, device="cpu", budget=4)
+    found = against(wrong, right, device="cpu", budget=2)
     assert found.cause in (Cause.PADDING, Cause.UNKNOWN), found.reason
     assert found.explained is (found.cause is Cause.PADDING)
     if found.explained:

@@ -49,8 +49,6 @@ _SECONDS = re.compile(r"\b\d+(\.\d+)? s\b")
 _VERSIONS = re.compile(r"\b(onnxruntime|onnx|onnxpad) \d+(\.\d+)+")
 _TINY = re.compile(r"\b\d\.\d+e-\d+\b|\b[0-9a-f]{16}(?=\.\.\.)")
 """Rounding and hashes, which follow from versions."""
-_DRAWN = re.compile(r"\] is \S+ in the first model and \S+")
-"""Values at points that a proof draws."""
 _COPIES = Path(__file__).parents[2] / "models"
 
 
@@ -132,7 +130,7 @@ def _selected(record: object, fields: str) -> str:
 
 
 def _normal(text: str, folder: Path) -> str:
-    text = _DRAWN.sub("] is A in the first model and B", text.replace(str(folder), "FOLDER"))
+    text = text.replace(str(folder), "FOLDER")
     return _TINY.sub("N", _SECONDS.sub("N s", _VERSIONS.sub(r"\1 VERSION", text)))
 
 

@@ -62,15 +62,6 @@ FAULT = pytest.mark.skipif(
 
 
 @FAULT
-def test_damage_to_nodes_that_did_not_change_is_a_warning() -> None:
-    before = old_damage(auto_pad="SAME_UPPER", dilations=[2, 2])  # onnxruntime does not open it
-    report = cpu(before, old_damage(pads=[2, 2, 2, 2], dilations=[2, 2]))
-    assert report.ok, report.reason
-    (said,) = [w for w in report.warnings if "default optimiser" in w]
-    assert "the second model" in said
-
-
-@FAULT
 @pytest.mark.parametrize("runs", [True, False])
 def test_damage_to_nodes_that_changed_is_different(runs: bool) -> None:
     conv: dict[str, Any] = {"pads": [2, 2, 2, 2], "dilations": [2, 2]}

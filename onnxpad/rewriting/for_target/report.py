@@ -76,8 +76,8 @@ class NodeVerdict(NamedTuple):
     `brought_by` is set where it is a node without padding that this pass of the user wrote,
     `facts` are what to say of dimensions so that there is a way, `then` the passes of that way,
     none where the target takes the node as it is.
-    on_device: whether a rewrite that requires the device was tried and writes the model, for a node
-        that falls back; None where that was not tried.
+    on_device: whether a rewrite that requires the device was tried and mends the node, which falls
+        back; None where that was not tried.
     """
 
     node: Address
