@@ -20,6 +20,7 @@ from onnxpad.model.opened import Model
 from onnxpad.model.reading.by_the_text import objection
 from onnxpad.model.reading.reader import read
 from onnxpad.model.shapes.dimensions import Dimensions
+from onnxpad.model.shapes.input_shapes import input_sizes
 from onnxpad.model.shapes.recorded_facts import HOLDS_WHERE
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
@@ -62,9 +63,10 @@ def stated(model: Model, script: Sequence[Edit], facts: Facts, *, whole: bool) -
     """
     edits: list[Edit] = []
     others: list[str] = []
+    named = {size for sizes in input_sizes(model).values() for size in sizes or ()}
     for name, told in facts.items():
         edit = _fix(name, told)
-        if edit is None or not (edit in script or _names_an_input(model, name)):
+        if edit is None or not (edit in script or name in named):
             others.append(SizeFact.read(name, told).of(name))
         elif edit not in script:
             edits.append(edit)
@@ -78,14 +80,6 @@ def stated(model: Model, script: Sequence[Edit], facts: Facts, *, whole: bool) -
 def _fix(name: str, told: Told) -> FixSize | None:
     size = SizeFact.read(name, told).number
     return FixSize(name, size) if size else None
-
-
-def _names_an_input(model: Model, dimension: str) -> bool:
-    return any(
-        dimension in (dim.dim_param, f"{value.name}[{axis}]")
-        for value in model.graph.input
-        for axis, dim in enumerate(value.type.tensor_type.shape.dim)
-    )
 
 
 def stale_sizes(document: Document, edited: Sequence[Address], keep: Keep) -> list[Resize]:

@@ -354,7 +354,7 @@ def _with_reference(
     checked = checked_outputs(network, outputs, len(samples), bench.warn)
     try:
         expected = in_layout(bench, network, samples, checked)
-        finding = against_reference(bench, network, samples, expected, in_pads=True)
+        finding = against_reference(bench, network, samples, expected)
     except LimitMet as limit:
         return _ended(bench, str(limit), None)
     bench.note_providers("model", network)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.model.comparing.networks import Network
-from onnxpad.model.comparing.pieces import with_written_pads
 from onnxpad.probing.agreement import largest, magnitudes, untelling
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import UNITS, Bench
@@ -21,10 +19,6 @@ Array = NDArray[Any]
 FOREIGN = 4.0
 """The reference rounds too, by algorithms that are not known here."""
 _WHERE_IT_DOES_NOT_RUN = ("onnxpad rewrite --target onnxruntime, and validate what that writes",)
-_AS_PADS = (
-    "; run with SAME written as pads, which is the same by the ONNX text, since onnxruntime does "
-    "not run it as it is: onnxpad rewrite --target onnxruntime writes that"
-)
 
 
 def against_reference(
@@ -34,30 +28,24 @@ def against_reference(
     expected: Mapping[str, Sequence[Array]],
     *,
     hold_optimised: bool = True,
-    in_pads: bool = False,
 ) -> Finding:
     """What the samples show, with the first tensor in the model's order that differs.
 
     The bound is the measured effect of rounding on each tensor, and as much again for the
     reference (`FOREIGN`); a reference saved as float16 is rounded once more. `hold_optimised`
-    holds runs with optimisations against the tolerance that was asked for as well. With `in_pads` a
-    model that onnxruntime does not run for the sake of SAME is run with the pads it stands for.
+    holds runs with optimisations against the tolerance that was asked for as well.
     """
     names = sorted(expected, key=lambda name: network.producers.get(name, -1))
-    off_rows, on_rows, refused = list[OutputRow](), list[OutputRow](), False
+    off_rows, on_rows = list[OutputRow](), list[OutputRow]()
     for index, feeds in enumerate(samples):
-        ran, off = network, bench.run(network, feeds, tuple(names))
-        if isinstance(off, RunFailure) and in_pads and (written := with_written_pads(ran, feeds)):
-            ran, refusal, off = written, off, bench.run(written, feeds, tuple(names))
-            bench.warn(f"onnxruntime does not {refusal.stage} the model as it is: {refusal}")
-            refused = True
+        off = bench.run(network, feeds, tuple(names))
         if isinstance(off, RunFailure):
             why = f"onnxruntime does not {off.stage} the model: {off}"
             return Finding((), Verdict.UNVERIFIED, why, hints=_WHERE_IT_DOES_NOT_RUN)
         clean = {name: off[name] for name in names}
         right = {name: expected[name][index] for name in names}
         bench.look(right, clean)
-        noise = bench.noise(ran, feeds, clean, foreign=True)
+        noise = bench.noise(network, feeds, clean, foreign=True)
         if noise is None:
             why = "how far rounding may go in this model could not be measured"
             return Finding((), Verdict.UNVERIFIED, why)
@@ -65,7 +53,7 @@ def against_reference(
             name: FOREIGN * largest(noise[name]) + own_rounding(right[name]) for name in names
         }
         rows = [row_of(index, name, "off", (right, clean), bounds[name]) for name in names]
-        on = bench.run(ran, feeds, optimise=True)
+        on = bench.run(network, feeds, optimise=True)
         if hold_optimised:
             bench.look(right, on)
         if isinstance(on, RunFailure):
@@ -76,8 +64,7 @@ def against_reference(
             _warn_of_levels(bench, among, more)
             on_rows += more
         off_rows += rows
-    finding = _concluded(network, off_rows, on_rows, expected)
-    return replace(finding, reason=finding.reason + _AS_PADS * refused)
+    return _concluded(network, off_rows, on_rows, expected)
 
 
 def own_rounding(right: Array) -> float:

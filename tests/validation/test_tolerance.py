@@ -52,12 +52,12 @@ def test_shapes_of_inputs_are_facts_about_dimensions() -> None:
     found = onnxpad.validate(model, model, samples=2, input_shapes={"x": (2, 1, 9)}, run_only=True)
     assert {shape["x"] for shape in found.input_shapes} == {(2, 1, 9)}
     for shape, said in (
-        ((2, 1), "2 axes, and the file gives it 3: n x 1 x w"),
-        ((2, 3, 9), "the shape given for 'x' has 3 on axis 1, and the file 1"),
+        ((2, 1), "the shape given for 'x' is 2 x 1, and the file says n x 1 x w"),
+        ((2, 3, 9), "the shape given for 'x' is 2 x 3 x 9, and the file says n x 1 x w"),
     ):
         with pytest.raises(RequestError, match=said):
             onnxpad.validate(model, model, input_shapes={"x": shape})
-    with pytest.raises(RequestError, match="'x' has 2 on axis 0, where n=4 is given"):
+    with pytest.raises(RequestError, match="'x' has 2 for 'n', where n=4 is given"):
         onnxpad.validate(model, model, dims={"n": 4}, input_shapes={"x": (2, 1, 9)})
 
 

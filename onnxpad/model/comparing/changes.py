@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
-from onnx import NodeProto, TensorProto, defs
+from onnx import NodeProto, TensorProto
 
 from onnxpad.model.comparing.networks import Network, free_names
 from onnxpad.model.files.external import is_own
-from onnxpad.model.graph.nodes import bodies
-from onnxpad.padding.operators import plain_domain
 
 
 def changed_nodes(before: Network, after: Network) -> tuple[list[int], list[int]]:
@@ -72,22 +70,9 @@ def _are_alike(before: Network, after: Network, node: NodeProto, twin: NodeProto
         (node.op_type, node.domain) == (twin.op_type, twin.domain)
         and (node.input, node.output) == (twin.input, twin.output)
         and _attributes(node) == _attributes(twin)
-        and _is_same_version(before, after, node)
+        and before.opsets == after.opsets
     )
 
 
 def _attributes(node: NodeProto) -> list[bytes]:
     return sorted(one.SerializeToString(deterministic=True) for one in node.attribute)
-
-
-def _is_same_version(before: Network, after: Network, node: NodeProto) -> bool:
-    """Whether both models' operator sets mean the same operator; bodies ask for equal sets."""
-    domain = plain_domain(node.domain)
-    opsets = before.opsets.get(domain, 1), after.opsets.get(domain, 1)
-    if bodies(node) or opsets[0] == opsets[1]:
-        return not bodies(node) or before.opsets == after.opsets
-    try:
-        first, second = (defs.get_schema(node.op_type, one, domain) for one in opsets)
-    except (defs.SchemaError, TypeError):  # no such operator, or an opset that is no int32
-        return False
-    return bool(first.since_version == second.since_version)

@@ -22,9 +22,7 @@ from onnxpad.model.comparing.networks import Network, free_names, label_of
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.nodes import bodies
 from onnxpad.model.graph.types import write_sizes
-from onnxpad.padding.chain import Chain, Pads, Preference, is_same
-from onnxpad.padding.effective_pads import effective_pads
-from onnxpad.padding.operators import Kind
+from onnxpad.padding.chain import Chain, Preference
 
 Array = NDArray[Any]
 
@@ -134,24 +132,6 @@ def variant(
         return part
     session.change(site, after)
     return Network(session.finish(), network.folder)
-
-
-def with_written_pads(network: Network, feeds: Mapping[str, Array]) -> Network | None:
-    """The model with SAME of convolutions as the pads that it stands for, for `feeds` of a shape.
-
-    By the text of ONNX it is the same function for them. None where there is nothing to write.
-    """
-    model = network.copied()
-    for value in model.graph.input:
-        if value.name in feeds:
-            write_sizes(value, feeds[value.name].shape)
-    session = EditSession(model, weightless=True)
-    for site in session.sites_now():
-        chain = site.chain
-        pads = effective_pads(chain) if is_same(chain.padding) and not chain.trouble else None
-        if chain.op.kind is Kind.CONVOLUTION and isinstance(pads, Pads):
-            session.change(site, chain.with_padding(pads))
-    return network.like(session.finish()) if session.script else None
 
 
 def chosen(network: Network, keep: Preference) -> tuple[Network, list[str]]:

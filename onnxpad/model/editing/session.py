@@ -84,7 +84,7 @@ class EditSession(Survey):
         # What takes the place of the node writes the same types.
         given = self._given.setdefault(site.address.scope, {})
         given |= {name: site.context.type_of(name) for name in site.node.outputs if name}
-        edits = self._applier.apply(emit(site, after, self._names))
+        edits = self._applier.apply(emit(site, after, self.names))
         for edit in edits:
             if isinstance(edit, ForgetType):
                 self._given.get(edit.maker.scope, {}).pop(edit.tensor, None)
@@ -106,13 +106,8 @@ class EditSession(Survey):
     @property
     def inlined(self) -> tuple[str, ...]:
         """Functions that are written out in what is written."""
-        calls = self._document.written_out if self.script else ()
+        calls = self.document.written_out if self.script else ()
         return tuple(f"{call.domain}:{call.op_type}" for call in calls)
-
-    @property
-    def names(self) -> Names:
-        """What hands out names for new tensors and nodes."""
-        return self._names
 
     def remembered(self, name: str, chain: Chain, compute: Callable[[], Result]) -> Result:
         """The result of a pass on a chain, computed once: equal chains are read as one object."""
@@ -125,18 +120,18 @@ class EditSession(Survey):
     def finish(self) -> ModelProto:
         """Write new nodes into the model and give it back."""
         self._applier.finish()
-        return self._document.model
+        return self.document.model
 
     def _start_editing(self) -> None:
-        self._names = Names(self._document)
-        self._applier = ProtoApplier(self._document, self._weights)
+        self.names = Names(self.document)
+        self._applier = ProtoApplier(self.document, self._weights)
 
     def own(self) -> None:
         """Edits begin: from here on nodes and names are those of the model that is edited."""
         if self._owned:
             return
         model = ModelProto()
-        model.CopyFrom(self._document.model)
+        model.CopyFrom(self.document.model)
         self._owned = True
         self._move_to(model)
         self._start_editing()

@@ -146,8 +146,6 @@ class Document:
     `functions` are those that stay, `kept` those of them that can pad, by scope, with the reason,
     `written_out` calls of those that are gone. `folded_cells` counts the cells of values that
     followed from others.
-    `quantises` and `pools` say whether some operator works on quantised tensors, and whether one is
-    a pool, as of the last reading.
     `prefer` is how the user wants nodes read.
     """
 
@@ -159,8 +157,6 @@ class Document:
     kept: Mapping[str, str]
     written_out: tuple[NodeProto, ...] = ()
     folded_cells: int = 0
-    quantises: bool = True
-    pools: bool = True
     prefer: Preferences = NO_PREFERENCE
 
     def function(self, node: Node) -> Scope | None:

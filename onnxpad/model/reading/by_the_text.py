@@ -8,7 +8,6 @@ from functools import lru_cache
 import onnx
 from onnx import ModelProto, helper
 
-from onnxpad.errors import either
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.types import is_named, value_info
@@ -17,29 +16,19 @@ from onnxpad.padding.operators import PLAIN_DOMAINS
 
 _MOST_BYTES = 4096
 _IR_VERSION = 10
-_VALUES = {
-    ("", "auto_pad"): ("", "NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"),
-    ("Pad", "mode"): ("constant", "reflect", "edge", "wrap"),
-}
-"""What these attributes may say (Operators.md); the checker does not ask."""
 _WORDS = re.compile(r"\[\w+\]|Inference error\(s\):|\(op_type:[^)]*\):|={2,}>.*", re.DOTALL)
 
 
 def objection(context: Context, node: Node) -> str:
     """Why no runtime that keeps to the text loads the node; '' where nothing speaks against it.
 
-    Types, ranks and lengths of attributes and inputs are asked about, as far as they are known.
+    Types, ranks and lengths of attributes and inputs are asked about, as far as they are known;
+    values that attributes may have are a matter of their reading.
     """
     opset = context.scope.opset
     in_function = context.scope.outermost.is_function
     if node.domain not in PLAIN_DOMAINS or in_function or not 0 < opset <= NEWEST_OPSET:
         return ""
-    for attribute in node.proto.attribute:
-        known = _VALUES.get((node.op_type if attribute.name == "mode" else "", attribute.name))
-        if known and (said := attribute.s.decode(errors="replace")) not in known:
-            return f"{attribute.name} is '{said}', and not {either([*filter(None, known)])}"
-        if attribute.name == "storage_order" and attribute.i not in (0, 1):
-            return f"storage_order is {attribute.i}, and not 0 or 1"
     alone = _alone(context, node, opset)
     return "" if alone is None else _refused(alone.SerializeToString(deterministic=True), opset)
 

@@ -246,7 +246,7 @@ def _pad_chain(context: Context, node: Node, bare: Chain) -> Chain:
             nearest_pad(context, read, len(step.pads.begins)).pad,
             never_negative=pooled and never_negative(context, read),
             feeds_channels_last=feeds_channels_last(context, node),
-            between=between(context, node, step) if context.document.quantises else None,
+            between=between(context, node, step),
             marks=marks,
         ),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, Since
 from onnxpad.padding.plain_operators import MOVES
 
 _Proof = Callable[[str], bool]
-_DEEPEST = 24
+_MOST = 32
 _ALWAYS = frozenset(
     {
         *("Relu", "Abs", "Exp", "HardSigmoid", "Sigmoid", "Softmax", "Softplus", "Sqrt"),
@@ -30,19 +31,14 @@ _AS_ALL = frozenset({"Concat", "Min", "Where", "Add", "Sum", "Mul", "Div", "Mean
 """Operators whose result is never below 0 where the first input is not, or none of them is."""
 
 
-def never_negative(context: Context, name: str) -> bool:
-    """Whether no cell of the tensor is below 0, NaN aside."""
-    known: dict[str, bool] = {}
-
-    def proof(name: str, depth: int) -> bool:
-        if name not in known:
-            known[name] = False
-            known[name] = depth < _DEEPEST and _follows(
-                context, name, lambda read: proof(read, depth + 1)
-            )
-        return known[name]
-
-    return proof(name, 0)
+def never_negative(context: Context, name: str, asked: dict[str, bool] | None = None) -> bool:
+    """Whether no cell of the tensor is below 0, NaN aside; `asked` is what is found on the way."""
+    asked = {} if asked is None else asked
+    if name not in asked:
+        asked[name] = False
+        proof = partial(never_negative, context, asked=asked)
+        asked[name] = len(asked) < _MOST and _follows(context, name, proof)
+    return asked[name]
 
 
 def _follows(context: Context, name: str, proof: _Proof) -> bool:

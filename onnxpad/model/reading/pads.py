@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from onnxpad.geometry.budgets import AXES
-from onnxpad.model.graph.attributes import Value, integers
+from onnxpad.model.graph.attributes import integers
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import LARGEST, constant_integers
 from onnxpad.model.graph.nodes import Node
@@ -43,48 +42,33 @@ def read_pad(context: Context, node: Node, rank: int | None) -> PadStep:
     pads are not constant or do not fit the rank.
     """
     attributes = context.attributes(node)
-    mode = attributes.get("mode", "constant")
-    by_attribute = pads_are_attributes(node.domain, context.scope.opset)
-    if wrong := _unreadable(attributes):
-        return replace(_unclear(rank, "", str(mode)), unclear=wrong)
-    if by_attribute:
-        flat = attributes.get("pads", attributes.get("paddings"))
-        value = attributes.get("value", 0.0)
-        if not isinstance(flat, tuple) or any(isinstance(pad, float) for pad in flat):
+    mode = str(attributes.get("mode", "constant"))
+    if mode not in _MODES:
+        wrong = Unclear(f"the ONNX text knows no mode '{mode}'", illegal=True)
+        return replace(_unclear(rank, "", mode), unclear=wrong)
+    if pads_are_attributes(node.domain, context.scope.opset):
+        flat, value = attributes.get("pads", attributes.get("paddings")), attributes.get("value")
+        fill: Fill = Constant(float(value) if isinstance(value, int | float) else 0.0)
+        if not isinstance(flat, tuple):
             return _unclear(rank, "the Pad has no pads")
-        if not isinstance(value, int | float):
-            return _unclear(rank, "the Pad's value is no number")
-        fill: Fill = Constant(float(value))
-        if any(abs(pad) > LARGEST for pad in flat):
+        numbers = tuple(map(int, flat))
+        if max(map(abs, numbers), default=0) > LARGEST:
             return _unclear(rank, f"the Pad's pads are {list(flat)}, beyond any real size")
-        numbers: tuple[int, ...] | None = tuple(int(pad) for pad in flat)
-        axes = None
-    else:
-        numbers = constant_integers(context, node.input(PadInput.PADS))
-        listed = node.input(PadInput.AXES)
-        axes = constant_integers(context, listed) if listed else None
-        fill = _value(context, node)
-        if numbers is None:
-            why = _why_not_constant(context, node.input(PadInput.PADS))
-            computed = context.scope.producers.get(node.input(PadInput.PADS)) is not None
-            step = replace(_unclear(rank, "", str(mode)), unclear=why)
-            return replace(step, fill=fill, computed=(1,) * computed)
-        if listed and axes is None:
-            return replace(_unclear(rank, "the Pad's axes are not constant", str(mode)), fill=fill)
-    step = _placed(numbers or (), axes, rank, fill, str(mode))
-    if by_attribute:
-        return step
-    value = node.input(PadInput.VALUE)
-    alone = value != "" and context.type_of(value).dims == (1,)
+        return _placed(numbers, None, rank, fill, mode)
+    name, listed = node.input(PadInput.PADS), node.input(PadInput.AXES)
+    known = constant_integers(context, name)
+    axes = constant_integers(context, listed) if listed else None
+    fill = _value(context, node)
+    if known is None:
+        step = replace(_unclear(rank, "", mode), unclear=_why_not_constant(context, name))
+        return replace(step, fill=fill, computed=(1,) * (name in context.scope.producers))
+    if listed and axes is None:
+        return replace(_unclear(rank, "the Pad's axes are not constant", mode), fill=fill)
+    step = _placed(known, axes, rank, fill, mode)
+    value_name = node.input(PadInput.VALUE)
+    alone = value_name != "" and context.type_of(value_name).dims == (1,)
     lists = (PadInput.VALUE,) * alone + (PadInput.AXES,) * (axes is not None)
-    made = _computed(context, node, fill)
-    return replace(step, fill=fill, computed=made, listed=lists)
-
-
-def _unreadable(attributes: Mapping[str, Value]) -> Unclear | None:
-    mode = attributes.get("mode", "constant")
-    known = mode in _MODES
-    return None if known else Unclear(f"the ONNX text knows no mode '{mode}'", illegal=True)
+    return replace(step, fill=fill, computed=_computed(context, node, fill), listed=lists)
 
 
 def _computed(context: Context, node: Node, fill: Fill) -> tuple[int, ...]:

@@ -7,6 +7,7 @@ about onnxruntime's Pad fusion alone: it goes through all that its optimiser may
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
@@ -31,7 +32,7 @@ from onnxpad.padding.chain import (
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, Operator
 
-POOLS = frozenset({"MaxPool", "AveragePool"})
+_POOLS = frozenset({"MaxPool", "AveragePool"})
 _MAY_VANISH = frozenset(
     {"Identity", "Dropout", "Cast", "Transpose", "Expand", "Slice", "Mul", "Div", "Add", "Sub"}
 )
@@ -81,7 +82,7 @@ def marks_of(context: Context, name: str, op: Operator) -> frozenset[Mark]:
         found.add(Mark.FROM_PYTORCH)
     if op.kind is Kind.PAD and context.is_model_input(name):
         found.add(Mark.READS_INPUT)
-    if document.quantises and op.kind in (Kind.MAX, Kind.AVERAGE, Kind.PAD):
+    if op.kind in (Kind.MAX, Kind.AVERAGE, Kind.PAD):
         makers = (one.op_type for one in context.makers(name))
         if any(one.startswith(("QLinear", "Quantize")) for one in makers):
             found.add(Mark.BEHIND_QUANTISED)
@@ -192,14 +193,19 @@ def pools_read(context: Context, name: str, but: Node | None = None) -> bool:
     for read in waiting:  # which grows
         readers = context.readers(read)
         here = sum(one.inputs.count(read) for one in readers) + (read in scope.outputs)
-        if context.document.pools and scope.uses.get(read, 0) > here:
+        if scope.uses.get(read, 0) > here and not _POOLS.isdisjoint(_kinds_in_bodies(context)):
             return True
         if len(readers) > _MANY or len(waiting) > _MANY:
             return True
         if any(read in one.inputs[1:2] for one in readers if one.op_type == "Conv"):
             return True
         others = [one for one in readers if one is not but]
-        if any(one.op_type in POOLS for one in others):
+        if any(one.op_type in _POOLS for one in others):
             return True
         waiting += [one.outputs[0] for one in others if one.op_type in _HAND_ON and one.outputs]
     return False
+
+
+def _kinds_in_bodies(context: Context) -> Iterator[str]:
+    inner = (scope for scope in context.document.scopes.values() if scope.parent)
+    return (node.op_type for scope in inner for node in scope.ordered())

@@ -7,7 +7,6 @@ import numpy as np
 from onnxpad.model.graph.attributes import Value
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
-from onnxpad.model.graph.scopes import Document
 from onnxpad.padding.chain import Between, Conversion, Dequantised, PadStep
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Since
@@ -16,12 +15,6 @@ from onnxpad.padding.operators import MICROSOFT, PLAIN_DOMAINS, Since
 def is_in_blocks(attributes: dict[str, Value]) -> bool:
     """Whether scales hold for blocks of cells."""
     return attributes.get("block_size", 0) != 0
-
-
-def quantises(document: Document) -> bool:
-    """Whether an operator of the model reads or makes quantised tensors."""
-    found = {node.op_type for scope in document.scopes.values() for node in scope.ordered()}
-    return any(op_type.startswith(("QLinear", "Quantize", "Dequantize")) for op_type in found)
 
 
 def conversion_of(context: Context, node: Node) -> Conversion:

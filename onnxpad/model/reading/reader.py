@@ -13,18 +13,14 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.model.graph.types import UNKNOWN, Type
 from onnxpad.model.reading.chains import ChainReader, out_of_reach
-from onnxpad.model.reading.pads_in_front import POOLS
-from onnxpad.model.reading.quantised import quantises
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.model.shapes.node_inference import are_open, inferred_results
 from onnxpad.model.shapes.result_types import (
     MICROSOFT_RULES,
     branch_types,
-    carried_types,
     completed,
     is_settled,
     joined,
-    loop_types,
     merge,
     padded_type,
     quantised_result,
@@ -67,12 +63,8 @@ class _Reader:
     folder: Path | None
     stated: bool
     contexts: list[Context] = field(default_factory=list)
-    _made: dict[int, Type] = field(default_factory=dict)
 
     def main(self) -> None:
-        self.document.quantises = quantises(self.document)
-        kinds = (node.op_type for one in self.document.scopes.values() for node in one.ordered())
-        self.document.pools = not POOLS.isdisjoint(kinds)
         context = Context(self.document, self.document.main, self.folder)
         self._declare(context)
         self._walk(context)
@@ -162,16 +154,16 @@ class _Reader:
         if node.op_type == "If" and len(bodies) == 2:
             taken = context.branch(node)
             return branch_types(bodies if taken is None else [taken])
-        if node.op_type == "Loop" and len(bodies) == 1:
-            return loop_types(context, node, bodies[0])
         return ()
 
     def _body(self, context: Context, node: Node, attribute: str, scope: Scope) -> Context:
         body = Context(self.document, scope, self.folder, outer=context)
         context.bodies[node.key, attribute] = body
         self._declare(body)
-        if node.op_type == "Loop" and isinstance(scope.proto, GraphProto):
-            body.types.update(carried_types(scope.proto, body.types))
+        if node.op_type == "Loop":  # sizes of its state may be others in the next turn
+            for name in scope.inputs[2:]:
+                known = body.type_of(name)
+                body.types[name] = Type(known.dtype, known.dims and (None,) * len(known.dims))
         self._walk(body)
         return body
 
@@ -185,11 +177,9 @@ class _Reader:
             return (padded_type(chain.pad, source),)
         if op.kind in (Kind.FOLD, Kind.OTHER) or not chain.axes:
             return ()
-        made = self._made.get(id(chain))
-        if made is None:
-            made = self._made[id(chain)] = window_type(chain)
+        made = window_type(chain)
         dtype = quantised_result(context, node, op) if op.quantised else ""
-        return (made._replace(dtype=dtype) if dtype else made,)
+        return (made._replace(dtype=dtype or made.dtype),)
 
 
 def _mark(context: Context, node: Node, declared: Type, found: Type) -> None:

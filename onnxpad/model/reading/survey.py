@@ -62,6 +62,7 @@ class Survey:
     """One model and every padded node in it.
 
     Functions that can pad are written out in a copy, unless `keeps_functions` says why not.
+    `facts` are what is known of dimensions besides what its types say.
     `types` are what is known of tensors of the main graph besides what the model says; `recorded`
     is what an edited model says in its metadata of its dimensions, which holds as `dims` do.
     Raises ModelError for models that cannot be meant and RequestError for facts about
@@ -83,8 +84,8 @@ class Survey:
         self._folder = folder
         self._prefer = prefer
         self.recorded = recorded_facts(model)
-        self._facts = joined_facts(self.recorded, dims or {})
-        self._dimensions = Dimensions(self._facts)
+        self.facts = joined_facts(self.recorded, dims or {})
+        self._dimensions = Dimensions(self.facts)
         self._sites: dict[NodeId, Site] = {}
         self._compounds: dict[NodeId, Site] | None = None
         self._contexts: Sequence[Context] = ()
@@ -97,19 +98,9 @@ class Survey:
         return frozenset(self._dimensions.names)
 
     @property
-    def facts(self) -> Mapping[str, int | str]:
-        """What is known of dimensions besides what the model's types say."""
-        return self._facts
-
-    @property
     def is_edited(self) -> bool:
         """Whether what is read is to be written, functions that were written out among it."""
         return False
-
-    @property
-    def document(self) -> Document:
-        """The model with its scopes."""
-        return self._document
 
     @property
     def contexts(self) -> Sequence[Context]:
@@ -120,8 +111,8 @@ class Survey:
 
     def learn(self, facts: Mapping[str, int | str]) -> None:
         """Read the model again with more known of its dimensions; a copy may, and reads only."""
-        self._facts = joined_facts(self.recorded, {**self._facts, **facts})
-        self._dimensions = Dimensions(self._facts)
+        self.facts = joined_facts(self.recorded, {**self.facts, **facts})
+        self._dimensions = Dimensions(self.facts)
         self._given = {"": dict(self._types)}
         self._read()
 
@@ -158,16 +149,16 @@ class Survey:
     @without_collections()
     def _open(self, model: ModelProto) -> None:
         read = open_document(model, self._why_not)
-        self._document: Document = replace(read, prefer=self._prefer)
+        self.document: Document = replace(read, prefer=self._prefer)
         self._given = {"": dict(self._types)}
         self._read()
 
     def _move_to(self, model: ModelProto) -> None:
         """Go on with an equal model, whose functions are written out already."""
-        old, has_compounds = self._document, self._compounds is not None
+        old, has_compounds = self.document, self._compounds is not None
         read = open_document(model, "it was asked about before")
         known = {"kept": old.kept, "written_out": old.written_out, "prefer": old.prefer}
-        self._document = replace(read, **known)  # type: ignore[arg-type]
+        self.document = replace(read, **known)  # type: ignore[arg-type]
         self._read()
         if has_compounds:
             self.compounds()
@@ -176,7 +167,7 @@ class Survey:
     def _read(self) -> None:
         self._stale = False
         self._contexts = read(
-            self._document,
+            self.document,
             self._dimensions,
             folder=self._folder,
             prefer=self._prefer,

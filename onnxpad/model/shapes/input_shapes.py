@@ -42,33 +42,25 @@ def facts_of_shapes(
     """
     found = dict(dims or {})
     for name, shape in shapes.items():
-        for axis, (known, size) in enumerate(zip(_sizes(inputs, name, shape), shape, strict=True)):
-            given = f"the shape given for '{name}' has {size} on axis {axis}"
-            if isinstance(known, int):
-                if known != size:
-                    raise RequestError(f"{given}, and the file {known}")
-                continue
-            asked = SizeFact.read(known, size)
-            other = SizeFact.read(known, found.get(known, size))
-            if other.and_also(asked) is None:
-                raise RequestError(f"{given}, where {other.of(known)} is given as well")
-            found[known] = size
+        if name not in inputs:
+            near = nearest(name, inputs)
+            known = ", ".join(f"'{one}'" for one in inputs) or "none"
+            hint = f"did you mean '{near[0]}'?" if near else f"its inputs are {known}"
+            raise RequestError(f"the model has no input '{name}': {hint}")
+        stated = inputs[name]
+        pairs = list(zip(stated or (), shape, strict=False))
+        is_other = stated is None or len(stated) != len(shape)
+        if is_other or any(isinstance(own, int) and own != size for own, size in pairs):
+            says = "gives it none" if stated is None else f"says {' x '.join(map(str, stated))}"
+            asked = " x ".join(map(str, shape))
+            raise RequestError(f"the shape given for '{name}' is {asked}, and the file {says}")
+        for own, size in pairs:
+            if isinstance(own, str):
+                other = SizeFact.read(own, found.get(own, size))
+                if other.and_also(SizeFact.read(own, size)) is None:
+                    raise RequestError(
+                        f"the shape given for '{name}' has {size} for '{own}', where "
+                        f"{other.of(own)} is given as well"
+                    )
+                found[own] = size
     return found
-
-
-def _sizes(inputs: InputSizes, name: str, shape: Sequence[int]) -> Sequence[int | str]:
-    if name not in inputs:
-        near = nearest(name, inputs)
-        known = ", ".join(f"'{one}'" for one in inputs) or "none"
-        hint = f"did you mean '{near[0]}'?" if near else f"its inputs are {known}"
-        raise RequestError(f"the model has no input '{name}': {hint}")
-    sizes = inputs[name]
-    if sizes is None:
-        raise RequestError(f"the file gives input '{name}' no shape, and so no sizes to fix")
-    if len(sizes) != len(shape):
-        stated = " x ".join(map(str, sizes))
-        raise RequestError(
-            f"the shape given for '{name}' has {len(shape)} axes, and the file gives it "
-            f"{len(sizes)}: {stated}"
-        )
-    return sizes

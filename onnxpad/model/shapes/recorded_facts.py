@@ -10,6 +10,7 @@ from onnx import ModelProto
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size_fact import SizeFact, Told
 from onnxpad.model.shapes.dimensions import linear_terms
+from onnxpad.model.shapes.input_shapes import input_sizes
 
 HOLDS_WHERE = "onnxpad.holds_where"
 """The key of a model's metadata under which stands what no type of an input can say."""
@@ -66,9 +67,8 @@ def joined_facts(recorded: Mapping[str, Told], told: Mapping[str, Told]) -> dict
 
 def recorded_dimensions(model: ModelProto) -> Iterator[str]:
     """The names that facts about open sizes of inputs can have."""
-    for value in model.graph.input:
-        for axis, dim in enumerate(value.type.tensor_type.shape.dim):
-            if not dim.HasField("dim_value"):
-                name = dim.dim_param or f"{value.name}[{axis}]"
+    for sizes in input_sizes(model).values():
+        for name in sizes or ():
+            if isinstance(name, str):
                 linear = linear_terms(name)
                 yield from (name, linear[1]) if linear else (name,)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import zip_longest
 
 from onnx import GraphProto
 
 from onnxpad.geometry.budgets import LARGEST_SIZE
-from onnxpad.geometry.linear import Linear, added, linear_of, size_of
 from onnxpad.geometry.size import Size, plus, times
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.flat_numbers import LARGEST, constant_integers
+from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Node
-from onnxpad.model.graph.open_cells import integers_of
 from onnxpad.model.graph.types import UNKNOWN, Type
 from onnxpad.model.shapes.shape_rules import (
     NodeFacts,
@@ -105,22 +103,6 @@ def _channels(chain: Chain) -> Size | None:
     return times(dims[1], group) if dims[1] is not None and isinstance(group, int) else None
 
 
-def carried_types(body: GraphProto, types: Mapping[str, Type]) -> dict[str, Type]:
-    """What the inputs of a Loop's body are in every turn, not only in the first.
-
-    A size stays that is declared alike where the state comes in and where it goes out.
-    """
-    found = {}
-    for given, left in zip(body.input[2:], body.output[1:], strict=False):
-        known, after = types.get(given.name, UNKNOWN), types.get(left.name, UNKNOWN)
-        if known.dims is not None:
-            ends = after.dims if len(after.dims or ()) == len(known.dims) else None
-            pairs = zip(known.dims, ends or (None,) * len(known.dims), strict=True)
-            sizes = tuple(size if size == end else None for size, end in pairs)
-            found[given.name] = Type(known.dtype, sizes)
-    return found
-
-
 def branch_types(bodies: Sequence[Context]) -> list[Type]:
     """Outputs of an If: what both branches agree on."""
     return [_agreed(pair) for pair in zip(*map(_results, bodies), strict=False)]
@@ -130,21 +112,6 @@ def _results(body: Context) -> list[Type]:
     graph = body.scope.proto
     values = graph.output if isinstance(graph, GraphProto) else ()
     return [body.type_of(value.name) for value in values]
-
-
-def loop_types(context: Context, node: Node, body: Context) -> list[Type]:
-    """Outputs of a Loop: what comes in and what a turn leaves agree on; then rows of its results.
-
-    A Loop that takes no turn hands on what came in.
-    """
-    left = _results(body)[1:]
-    states = [context.type_of(name) for name in node.inputs[2:]]
-    carried = [_agreed(pair) for pair in zip(states, left, strict=False)]
-    rows = (
-        Type(one.dtype, None if one.dims is None else (None, *one.dims))
-        for one in left[len(states) :]
-    )
-    return [*carried, *rows]
 
 
 def _agreed(pair: tuple[Type, ...]) -> Type:
@@ -189,13 +156,11 @@ def sizes_behind(
     padded = _padded_axes(context, node, len(dims))
     if padded is None:
         return (None,) * len(dims)
-    found = list(dims)
-    value = context.value(node.inputs[1])
-    flat: list[Linear | None] = [None] * (2 * len(padded))
-    if value is not None and value.size == len(flat):
-        flat = integers_of(value)
+    found, value = list(dims), context.value(node.inputs[1])
+    cells = [] if value is None else value.reshape(-1).tolist()
     for index, axis in enumerate(padded):
-        found[axis] = _padded(dims[axis], flat[index], flat[len(padded) + index])
+        sides = cells[index :: len(padded)]
+        found[axis] = dims[axis] if sides == [0, 0] else None
     return tuple(found)
 
 
@@ -210,14 +175,6 @@ def _padded_axes(context: Context, node: Node, rank: int) -> list[int] | None:
         return None
     positive = [axis % rank for axis in axes]
     return positive if len(set(positive)) == len(positive) else None
-
-
-def _padded(size: Size | None, begin: Linear | None, end: Linear | None) -> Size | None:
-    total = begin
-    for cells in (end, None if size is None else linear_of(size)):
-        total = None if total is None or cells is None else added(total, cells)
-    found = None if total is None else size_of(total)
-    return None if isinstance(found, int) and not 0 <= found <= LARGEST else found
 
 
 def is_settled(context: Context, node: Node) -> bool:

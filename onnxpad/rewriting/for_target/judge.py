@@ -121,11 +121,9 @@ class Judge:
         judgement = self._known[id(chain)][1]
         if judgement.answer.fails or not self._checks_the_text:
             return judgement
-        reason, trouble = objection(site.context, site.node), chain.trouble
-        if not reason:
-            return judgement
-        reason = trouble.reason if trouble and trouble.illegal else reason
-        return judge_illegal(self._facts, self._seen(chain), reason)
+        trouble = chain.trouble if chain.trouble and chain.trouble.illegal else None
+        reason = trouble.reason if trouble else objection(site.context, site.node)
+        return judge_illegal(self._facts, self._seen(chain), reason) if reason else judgement
 
     def left(
         self, session: EditSession, made: Collection[NodeId], tolerated: Collection[NodeId]

@@ -123,7 +123,7 @@ def _left_alone(before: Chain, after: Chain) -> Skip | None:
     if step.mode != "constant" or PadInput.AXES in step.listed:
         return None
     return Skip(
-        "a pool reads the Pad too, or a Conv takes it for its weight; left alone with it, "
+        "a pool may read the Pad too, or a Conv take it for its weight; left alone with it, "
         "onnxruntime would fuse it wrongly"
     )
 
