@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,10 @@ import click
 from onnxpad.cli import outputs, streams
 from onnxpad.cli.streams import FINDINGS, FINE, STANDARD
 from onnxpad.cli.validate import recorded, reference_words
-from onnxpad.errors import RequestError, counted
+from onnxpad.errors import counted
 
 if TYPE_CHECKING:
     from onnxpad.diagnosis import Diagnosis
-    from onnxpad.show.document import Document
 
 _MODEL = ".onnx"
 
@@ -60,33 +59,21 @@ def _diagnosed(given: Mapping[str, Any]) -> Diagnosis:
 
 
 def _report(diagnosis: Diagnosis, given: Mapping[str, Any]) -> None:
-    """The plan first, where there is one, then the report; also where the plan cannot be written.
+    """The report, then the plan, where there is one.
 
     With the plan on standard output the report goes to standard error.
     """
-    failure, written = None, ""
-    try:
-        written = _write_plan(diagnosis, given)
-    except RequestError as error:
-        failure = error
+    from onnxpad.show.diagnoses import diagnosis_document
 
-    @cache
-    def document() -> Document:
-        from onnxpad.show.diagnoses import Around, diagnosis_document
-
-        plan = None if failure else given["plan"]
-        again = shlex.join(["onnxpad", *click.get_current_context().find_root().obj])
-        follow = [_follow(given, plan, again, diagnosis, nearest=way) for way in (False, True)]
-        return diagnosis_document(diagnosis, given["model"], Around(written, again, *follow))
-
+    again = shlex.join(["onnxpad", *click.get_current_context().find_root().obj])
+    follow = _follow(given, again, diagnosis)
+    document = partial(diagnosis_document, diagnosis, given["model"], again=again, follow=follow)
     outputs.write_page(given["html"], document)
     stream = sys.stderr if given["plan"] == STANDARD else sys.stdout
     record = {"model": given["model"], **diagnosis.to_json()}
     streams.report(given, lambda: record, document, stream)
-    if given["as_json"] and written and not diagnosis.explained:
-        streams.say_with_try(written)
-    if failure:
-        raise failure
+    if written := _write_plan(diagnosis, given):
+        streams.show(f"{written}\n", sys.stderr if given["as_json"] else stream)
 
 
 def _write_plan(diagnosis: Diagnosis, given: Mapping[str, Any]) -> str:
@@ -106,15 +93,13 @@ def _write_plan(diagnosis: Diagnosis, given: Mapping[str, Any]) -> str:
     return f"wrote {name}: {counted(len(plan.entries), 'node')} to change{more}"
 
 
-def _follow(
-    given: Mapping[str, Any], plan: str | None, again: str, diagnosis: Diagnosis, *, nearest: bool
-) -> str:
-    """How to write the model with the plan, or the `nearest`, and to see what that gives.
+def _follow(given: Mapping[str, Any], again: str, diagnosis: Diagnosis) -> str:
+    """How to write the model with the plan, or the nearest, and to see what that gives.
 
     Nothing where the model or the plan came through a stream, which is not there any more. What
     needs its inputs prepared otherwise is not validated: its reference holds them as they were.
     """
-    model = given["model"]
+    model, plan, nearest = given["model"], given["plan"], not diagnosis.explained
     if STANDARD in (model, plan):
         return ""
     fixed = f"{Path(model).stem}-fixed.onnx"

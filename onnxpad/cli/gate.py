@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,8 +54,8 @@ class Gate:
         self._path = given["baseline"]
         self._lines = _baseline(models, given) if self._path is not None else set()
         self._speaks = bool(given["fail_on"] or self._path or asks_alone)
-        self._seen = 0
-        self._gone = {line for line in self._lines if not self._is_there(line)}
+        self._now: set[str] = set()
+        self._own: list[str] = []
         self._unread: list[str] = []
 
     def judge(self, outcome: Outcome) -> Outcome:
@@ -70,20 +70,14 @@ class Gate:
             return outcome
         record = outcome.record
         own = f"{_text(self._name(outcome.file))}: "
-        before = {line for line in self._lines if line.startswith(own)}
-        marked, now = [], set()
+        self._own.append(own)
+        marked = []
         for finding in record["findings"]:
             line = f"{own}{_text(finding['code']).replace(' ', '_')} {_text(finding['node'])}"
             fails = finding["kind"] in self.kinds
-            now |= {line} if fails else set()
-            known = fails and self._path is not None
-            known = known and (line in before or self._given["write_baseline"])
+            self._now |= {line} if fails else set()
+            known = fails and (line in self._lines or self._given["write_baseline"])
             marked.append(finding | {"fails": fails and not known, "known": known})
-        gone = {line for line in before - now if self._looked_for(line, own, record["targets"])}
-        self._gone |= gone
-        self._seen += len(before & now)
-        if self._given["write_baseline"]:
-            self._lines |= now
         fails = any(one["fails"] for one in marked)
         knows = any(one["known"] for one in marked)
         status = inspected_status(record, fails=fails, knows=knows)
@@ -92,15 +86,6 @@ class Gate:
             code=FINDINGS if fails else FINE,
             record={**record, "findings": marked, "status": status},
         )
-
-    def _looked_for(self, line: str, own: str, targets: Collection[str]) -> bool:
-        """Whether this run would have found it again, were it still there."""
-        if self._given["nodes"]:
-            return False
-        target, is_about_one, kind = line.removeprefix(own).split(" ")[0].rpartition(":")
-        if not is_about_one:
-            return TRAP in self.kinds
-        return kind in self.kinds and (target in targets or target == self._given["device"])
 
     def _name(self, model: str) -> str:
         """What the baseline calls a model."""
@@ -111,12 +96,6 @@ class Gate:
             return Path(os.path.relpath(path, Path(self._path).resolve().parent)).as_posix()
         except ValueError:  # on another drive
             return path.as_posix()
-
-    def _is_there(self, line: str) -> bool:
-        """Whether the model of a line is there; its name may have a colon."""
-        folder = Path(self._path).resolve().parent
-        names = (line[: colon.start()] for colon in re.finditer(": ", line))
-        return any(name == STANDARD or (folder / name).exists() for name in names)
 
     def say_why(self, outcome: Outcome) -> None:
         """Lines on standard error about what fails a model: each code and reason, and a repair.
@@ -141,21 +120,19 @@ class Gate:
 
     def conclude(self, status: int) -> int:
         """Write the baseline, or say how it compares; the exit code."""
-        gone = counted(len(self._gone), "known finding")
-        drops = self._given["prune_baseline"] and self._gone
-        if drops or self._given["write_baseline"]:
-            lines = "".join(f"{line}\n" for line in sorted(self._lines - self._gone))
-            write_file("--baseline", self._path, lines.encode())
         if self._given["write_baseline"]:
+            self._write(self._lines | self._now)
             return self._written()
-        if self._seen:
-            say(f"{counted(self._seen, 'known finding')} in {self._path}\n")
-        if drops:
-            say(f"{gone} dropped from {self._path}\n")
-        elif self._gone:
-            are = "is" if len(self._gone) == 1 else "are"
-            say(f"{gone} {are} gone: --prune-baseline drops what is gone\n")
+        if known := self._lines & self._now:
+            say(f"{counted(len(known), 'known finding')} in {self._path}\n")
+        gone = {line for line in self._lines - self._now if line.startswith(tuple(self._own))}
+        if self._given["prune_baseline"] and gone:
+            self._write(self._lines - gone)
+            say(f"{counted(len(gone), 'known finding')} dropped from {self._path}\n")
         return status
+
+    def _write(self, lines: set[str]) -> None:
+        write_file("--baseline", self._path, "".join(f"{one}\n" for one in sorted(lines)).encode())
 
     def _written(self) -> int:
         """Say that the baseline is written; WRONG where a model could not be inspected."""

@@ -39,12 +39,11 @@ def invoke_with_settings(
     try:
         return context.command.invoke(context)
     except (click.UsageError, OnnxpadError) as error:
-        verb, message = context.invoked_subcommand or "", str(error)
         typed = {word.partition("=")[0] for word in words}
-        for row in options_of(verb).values():
-            told = _listed(values.get(verb, {}).get(row.name, []))
-            about = [f"'{one}'" for one in told] + [row.spellings[-1]] * bool(told)
-            if typed.isdisjoint(row.spellings) and any(part in message for part in about):
+        for name, value in values.get(context.invoked_subcommand or "", {}).items():
+            row = options_of(context.invoked_subcommand or "")[name]
+            about = (row.spellings[-1], *(f"'{one}'" for one in _listed(value)))
+            if typed.isdisjoint(row.spellings) and any(part in str(error) for part in about):
                 error.add_note(f"set as {row.setting} in {_shown(path)}")
         raise
 

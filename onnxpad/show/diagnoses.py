@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from onnxpad.diagnosis import Cause, Diagnosis, NodeFinding
@@ -18,27 +18,14 @@ from onnxpad.show.wording import frameworks_text, ran_text, shape_text, window_t
 _NODES_SHOWN, _LABELS_SHOWN = 8, 3
 
 
-@dataclass(frozen=True, slots=True)
-class Around:
-    """What the command knows beside the report.
+def diagnosis_document(
+    found: Diagnosis, model: str = "", *, again: str = "", follow: str = ""
+) -> Document:
+    """The verdict and what to do next, the nodes to change, other ways that fit, and warnings.
 
-    wrote: what is said of the file of the plan, or why there is none.
-    again: the command as it was typed, for a reference that holds more.
-    follow: what to type where a plan explains the difference.
-    nearest: what to type where the plan that comes nearest is to be taken.
+    `again` is the command as it was typed, for a reference that holds more, `follow` what to type
+    to take the plan, or what comes nearest where nothing explains the difference.
     """
-
-    wrote: str = ""
-    again: str = ""
-    follow: str = ""
-    nearest: str = ""
-
-
-ALONE = Around()
-
-
-def diagnosis_document(found: Diagnosis, model: str = "", around: Around = ALONE) -> Document:
-    """The verdict and what to do next, the nodes to change, other ways that fit, and warnings."""
     reason = found.reasons[0] if found.reasons else found.reason
     fits = any(node.changed and node.alternatives for node in found.nodes)
     ran = f": {ran_text(found.providers)}" if found.providers else ""
@@ -47,14 +34,14 @@ def diagnosis_document(found: Diagnosis, model: str = "", around: Around = ALONE
         "Diagnosis of",
         model,
         f"{'explained' if found.explained else 'not explained'}: {reason}",
-        tuple(_summary(found, around)),
+        tuple(_summary(found, again, follow)),
         (
             _nodes("nodes", "Other padding", found.nodes, "fits with" if fits else "has to be"),
             _nodes("nearest", "What comes nearest", found.nearest_nodes, "comes nearest with"),
             changes_section(partial(_changes, found.nodes or found.nearest_nodes)),
             Section("others", "What else would do", tuple(_other_lines(found))),
             maps_section(found.as_it_is or found.outputs),
-            Section("ran", "", (f"device {found.device}{ran}; {tried}", around.wrote)),
+            Section("ran", "", (f"device {found.device}{ran}; {tried}",)),
         ),
         "fine" if found.explained else "wrong",
         "--json",
@@ -85,7 +72,7 @@ def _changes(nodes: Sequence[NodeFinding]) -> Iterator[Changed]:
             yield Changed(node.node, node.op, "padding", node.before, node.after, *chains)
 
 
-def _summary(found: Diagnosis, around: Around) -> Iterator[Line]:
+def _summary(found: Diagnosis, again: str, follow: str) -> Iterator[Line]:
     """The verdict in numbers, and what to do next."""
     text = f"relative error {_number(found.before)}"
     if found.plan.entries:
@@ -97,23 +84,23 @@ def _summary(found: Diagnosis, around: Around) -> Iterator[Line]:
     yield f"{text}; {counted(found.samples, 'sample')}"
     if found.tolerance is not None:
         yield tolerance_line(found.tolerance)
-    if found.explained and around.follow and found.plan.entries:
-        yield Command(around.follow)
+    if found.explained and follow and found.plan.entries:
+        yield Command(follow)
     if not found.explained and found.settles:
-        yield _settling(found, around)
-    if found.nearest is not None and found.nearest.entries and around.nearest:
-        yield f"next, without it: take what comes nearest: {around.nearest}"
+        yield _settling(found, again)
+    if found.nearest is not None and found.nearest.entries and follow:
+        yield f"next, without it: take what comes nearest: {follow}"
 
 
-def _settling(found: Diagnosis, around: Around) -> str:
+def _settling(found: Diagnosis, again: str) -> str:
     """What to add to the reference first, and what to type then."""
     if found.settling_atol is not None:
-        typed = f": {around.again} --atol {found.settling_atol:g}" if around.again else ""
+        typed = f": {again} --atol {found.settling_atol:g}" if again else ""
         return f"next: {found.settles}{typed}"
     left = found.difference
     # Where one node is known to differ, nothing is to be added.
     one = found.cause is Cause.NOT_PADDING and left is not None and len(left.nodes) == 1
-    typed = f", then type: {around.again}" if around.again and not one else ""
+    typed = f", then type: {again}" if again and not one else ""
     return f"next, with the framework at hand: {found.settles}{typed}"
 
 

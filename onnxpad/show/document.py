@@ -15,9 +15,8 @@ from onnxpad.errors import TRY, either
 from onnxpad.show.tables import Terminal, row_texts
 from onnxpad.show.wording import visible
 
-WIDE, SCREEN, _LEAST = 160, 40, 3
-"""Characters of a line of a sentence or table in a file; lines of a brief text, and of its parts
-that are cut."""
+WIDE, MOST = 160, 16
+"""Characters of a line of a sentence or table in a file; rows or notes of a brief text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +59,6 @@ class Picture(NamedTuple):
 class Card:
     """Figures of nodes that look alike; rows of tables that begin with one of `nodes` lead to it.
 
-    key: HTML that explains the signs in the figures.
     is_wrong: whether the nodes go wrong.
     """
 
@@ -68,7 +66,6 @@ class Card:
     title: str
     text: str
     pictures: tuple[Picture, ...]
-    key: str = ""
     nodes: tuple[str, ...] = ()
     is_wrong: bool = False
 
@@ -102,7 +99,7 @@ class Document:
     """A report on `subject`.
 
     state: 'fine', 'wrong', 'open' or '' for the colour of a page.
-    rest: where the text is cut to a screen, what shows the rest of it; '' for all of it.
+    rest: where long tables and lists are cut, what shows the rest of them; '' for all.
     line: the report on one of many models; why it was not written, and what to try.
     """
 
@@ -132,34 +129,21 @@ class _Block(NamedTuple):
     stands_apart: bool = False
     fixed: int = 0
 
-    @property
-    def height(self) -> int:
-        return sum(text.count("\n") + 1 for text in self.texts)
-
-    def cut(self, height: int, rest: str) -> _Block:
-        """The first texts, so that with a line about the rest there are `height` lines."""
-        if self.height <= height or len(self.texts) <= self.fixed:
+    def cut(self, rest: str) -> _Block:
+        """The first texts, and how many more `rest` shows; all of them where it is ''."""
+        shown = self.fixed + MOST
+        more = len(self.texts) - shown
+        if not rest or more < 2 or self.fixed == len(self.texts):
             return self
-        texts = self.texts[: self.fixed]
-        for text in self.texts[self.fixed :]:
-            if _Block([*texts, text]).height >= max(height, _LEAST):
-                break
-            texts.append(text)
-        return self._replace(texts=[*texts, f"and {len(self.texts) - len(texts)} more ({rest})"])
+        return self._replace(texts=[*self.texts[:shown], f"and {more} more ({rest})"])
 
 
 def document_text(document: Document, terminal: Terminal | None = None) -> str:
-    """The document for a terminal, or for a file or pipe; of a brief one a screen at most."""
+    """The document for a terminal, or for a file or pipe."""
     head = list(filter(None, map(_line_text, (document.headline, *document.summary))))
     blocks = [_Block(head, fixed=len(head)), *_blocks(document.sections, terminal)]
-    if document.rest:
-        gaps = 2 * sum(block.stands_apart for block in blocks)
-        height = SCREEN
-        while height > _LEAST and gaps + sum(min(one.height, height) for one in blocks) > SCREEN:
-            height -= 1
-        blocks = [blocks[0], *(block.cut(height, document.rest) for block in blocks[1:])]
     text, follows_apart = "", False
-    for block in blocks:
+    for block in (one.cut(document.rest) for one in blocks):
         gap = "\n\n" if block.stands_apart or follows_apart else "\n"
         text += f"{gap if text else ''}{chr(10).join(block.texts)}"
         follows_apart = block.stands_apart

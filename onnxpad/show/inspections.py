@@ -59,7 +59,7 @@ def inspection_document(
         line += (f"{name}: {answers_text(one)}" for name, one in inspection.targets.items())
         line += (one.note for one in inspection.installed.values())
         verdicts = (targets_section(inspection, everything=everything and not page, each=each),)
-    has_rows = any(one.table and one.table.rows for one in verdicts)
+    has_rows = any(one.lines or (one.table and one.table.rows) for one in verdicts)
     worth = [node for node in inspection.nodes if is_worth_a_row(node)]
     shown = inspection.nodes if everything else [] if has_rows else worth
     headline, *more = [*_headlines(inspection), counts_text(inspection)]

@@ -15,7 +15,7 @@ from onnxpad.measuring import Measurement
 from onnxpad.resolving import Resolution
 from onnxpad.retargeting import Retargeting
 from onnxpad.rewriting.rewrite import Rewriting
-from onnxpad.show.diagnoses import Around, diagnosis_document
+from onnxpad.show.diagnoses import diagnosis_document
 from onnxpad.show.document import Document, document_text
 from onnxpad.show.edits import edited_document
 from onnxpad.show.explanations import explanation_document
@@ -37,7 +37,7 @@ _DOCUMENTS: dict[type, Callable[[Any, str, bool], Document]] = {
     ),
     Validation: lambda one, _, page: validation_document(one, one.compared, each=page),
     Diagnosis: lambda one, model, _: diagnosis_document(
-        one, model, Around(follow=_RETARGET.format(model))
+        one, model, follow=_RETARGET.format(model) if one.explained else ""
     ),
     Guarding: lambda one, _, page: guarding_document(one, each=page),
     Measurement: lambda one, *_: measurement_document(one),

@@ -20,7 +20,6 @@ from onnxpad.show.wording import alike
 if TYPE_CHECKING:
     from onnxpad.inspection import Inspection
 
-_OVERVIEW = ("target", "operators that can pad", "known from")
 _SHOWN, _KINDS, _IN_FULL = 3, 5, 3
 """Names of nodes and of operators that are listed; targets that are told node by node."""
 
@@ -33,8 +32,8 @@ def targets_section(inspection: Inspection, *, everything: bool, each: bool) -> 
     """
     targets = inspection.targets
     if are_many(targets) and not (everything or each):
-        overview = ((name, answers_text(v), _known_from(v) or "-") for name, v in targets.items())
-        return Section("targets", "Targets", table=Table(_OVERVIEW, tuple(overview), "targets"))
+        said = "--target NAME alone says which nodes, why, and what to do"
+        return Section("targets", "", (said,))
     shown: list[tuple[str, NodeVerdict]] = []
     notes: list[Line] = []
     for name, found in targets.items():
@@ -75,11 +74,8 @@ def not_judged_text(kinds: Sequence[str]) -> str:
 
 def headlines(inspection: Inspection) -> Iterator[str]:
     """What each target does with the model."""
-    targets, ran = inspection.targets, inspection.ran
-    if are_many(targets):
-        yield f"{len(targets)} targets: --target NAME alone says which nodes, why, and what to do"
-        return
-    for name, found in targets.items():
+    ran = inspection.ran
+    for name, found in inspection.targets.items():
         here = f"{name} ({ran[name].evidence})" if name in ran else _named_release(name)
         certainty = _known_from(found)
         how = f" ({certainty})" if certainty not in ("", "measured", "measured here") else ""

@@ -13,12 +13,12 @@ from onnx import ModelProto, helper, parser
 from onnxpad import validate
 from onnxpad.diagnosis import Cause, Diagnosis, diagnose
 from onnxpad.errors import RequestError
-from onnxpad.show.diagnoses import Around, diagnosis_document
+from onnxpad.show.diagnoses import diagnosis_document
 from tests.diagnosis.texts import BEGIN, END, HALF, against, assert_found, network
 from tests.retargeting.running import Array, outputs, signed
 
 OPEN = "float[1, 2, H, W] x"
-AROUND = Around(again="onnxpad diagnose m.onnx --data r.npz")
+AGAIN = "onnxpad diagnose m.onnx --data r.npz"
 
 
 def conv(pads: str, x: str = OPEN) -> ModelProto:
@@ -197,7 +197,7 @@ def test_a_reference_that_was_rounded_before_it_was_saved_is_said_to_be(kind: st
     assert (found.explained, found.cause) == (False, Cause.UNKNOWN), found.reason
     assert any(f"one that {kind} holds" in warning for warning in found.warnings)
     assert found.settling_atol is not None
-    assert f"--atol {found.settling_atol:g}" in str(diagnosis_document(found, around=AROUND))
+    assert f"--atol {found.settling_atol:g}" in str(diagnosis_document(found, again=AGAIN))
     assert of(saved, found.settling_atol).explained
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import onnx
@@ -28,22 +29,8 @@ WITH_CONSOLES = [
 ]
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return with_models(tmp_path)
-
-
 def test_the_readme_is_read_in_a_few_minutes() -> None:
     assert len(README.read_text(encoding="utf-8").split()) <= WORDS
-
-
-def test_the_first_command_rewrites_and_proves(folder: Path) -> None:
-    """What stands behind the installation, which `.ci/run` and `tests/check.py` do for real."""
-    install, main = of("README", "sh")[0].strip().rsplit(" && ", 1)
-    assert install == "python3 -m venv .venv && .venv/bin/pip install '.[gpu]'"
-    printed = run(main.replace(".venv/bin/", ""), folder)
-    assert "proved: both are the same function" in printed
-    assert (folder / "yolo-explicit.onnx").exists()
 
 
 def test_the_second_command_is_what_ci_runs() -> None:
@@ -54,7 +41,8 @@ def test_the_second_command_is_what_ci_runs() -> None:
 
 @pytest.mark.part(5)
 @pytest.mark.parametrize("document", WITH_CONSOLES)
-def test_the_console_shows_what_is_printed(document: str, folder: Path) -> None:
+def test_the_console_shows_what_is_printed(document: str, tmp_path: Path) -> None:
+    folder = with_models(tmp_path)
     for block in of(document, "console"):
         for command, shown in commands(block):
             printed = in_process(command, folder)
@@ -67,39 +55,42 @@ def test_commands_are_shown() -> None:
     assert sum(len(of(name, "console")) for name in WITH_CONSOLES) >= 15
 
 
-def test_the_plan_is_taken_and_its_fields_are_those_of_the_code(folder: Path) -> None:
+def the_first_command(folder: Path) -> None:
+    """What stands behind the installation, which `.ci/run` and `tests/check.py` do for real."""
+    install, main = of("README", "sh")[0].strip().rsplit(" && ", 1)
+    assert install == "python3 -m venv .venv && .venv/bin/pip install '.[gpu]'"
+    printed = run(main.replace(".venv/bin/", ""), folder)
+    assert "proved: both are the same function" in printed
+    assert (folder / "yolo-explicit.onnx").exists()
+
+
+def a_plan(folder: Path) -> None:
     (plan,) = of("plans", "json")
     (folder / "own.json").write_text(plan)
     command = "onnxpad retarget models/kt_net_even.onnx --plan own.json -o own.onnx"
-    assert "2 nodes moved as planned, 0 unchanged, 0 skipped" in run(command, folder)
+    assert "2 nodes moved as planned, 0 unchanged, 0 skipped" in in_process(command, folder)
     nodes = {node.name: node for node in onnx.load(folder / "own.onnx").graph.node}
     attributes = {one.name: helper.get_attribute_value(one) for one in nodes[CONV].attribute}
     assert attributes["auto_pad"] == b"SAME_LOWER"
-    rows = re.findall(r"^\| (\w+) \|", explain("plans")[0].text, re.MULTILINE)
-    assert rows == ["field", "node", *KEYS, "conventions"]
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("document", ["README", "python"])
-def test_the_python_example_runs(document: str, folder: Path) -> None:
+def python(folder: Path, document: str = "README") -> None:
     (folder / "example.py").write_text(of(document, "python")[0])
     printed = run("python example.py", folder)
     assert printed.splitlines()[0] == "10 padded operators"
     assert printed.splitlines()[-1].endswith("proved")
 
 
-def test_the_recipe_for_a_runtime_of_your_own_runs(folder: Path) -> None:
+def a_runtime_of_your_own(folder: Path) -> None:
     (folder / "own.py").write_text(of("own-runtime", "python")[0])
-    run("onnxpad rewrite models/pd_same_static_op13.onnx -o same-explicit.onnx", folder)
+    in_process("onnxpad rewrite models/pd_same_static_op13.onnx -o same-explicit.onnx", folder)
     run("python own.py", folder)
     command = of("own-runtime", "text")[-1]
     assert command.strip().startswith("onnxpad validate ")
     assert re.search(r"^(rounding|identical): ", run(command.strip(), folder), re.MULTILINE)
 
 
-@pytest.mark.sweep
-@pytest.mark.parametrize("document", ["README", "ci"])
-def test_the_settings_are_taken(document: str, folder: Path) -> None:
+def settings(folder: Path, document: str = "README") -> None:
     project = folder / "project"
     shutil.copytree(folder / "models", project / "models")
     (project / "pyproject.toml").write_text(of(document, "toml")[0])
@@ -107,11 +98,34 @@ def test_the_settings_are_taken(document: str, folder: Path) -> None:
     assert "known findings in known.txt" in run("onnxpad inspect models/*.onnx", project)
 
 
-def test_the_example_of_many_models_runs(folder: Path) -> None:
+def many_models(folder: Path) -> None:
     (folder / "many.py").write_text(of("batches", "python")[0])
     assert run("python many.py", folder).startswith(
         "{'rewritten': 5, 'not written': 1, 'unchanged': 4} [("
     )
+
+
+EXAMPLES: dict[str, Callable[[Path], None]] = {
+    "README": the_first_command,
+    "plans": a_plan,
+    "python": python,
+    "examples of python": lambda folder: python(folder, "python"),
+    "a runtime of your own": a_runtime_of_your_own,
+    "settings": settings,
+    "settings of the topic": lambda folder: settings(folder, "ci"),
+    "many models": many_models,
+}
+
+
+@pytest.mark.part(5)
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples_run(name: str, tmp_path: Path) -> None:
+    EXAMPLES[name](with_models(tmp_path))
+
+
+def test_the_fields_of_plans_are_those_of_the_code() -> None:
+    rows = re.findall(r"^\| (\w+) \|", explain("plans")[0].text, re.MULTILINE)
+    assert rows == ["field", "node", *KEYS, "conventions"]
 
 
 @pytest.mark.parametrize(

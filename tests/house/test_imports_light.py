@@ -1,74 +1,20 @@
-"""What each command loads: help, versions and wrong usage must stay as cheap as parsing."""
+"""What is loaded by when: help, versions and wrong usage must stay as cheap as parsing."""
 
 from __future__ import annotations
 
+import json
 import os
-import re
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MODEL = "models/pd_same_static_op13.onnx"
-PARSING_ONLY = {"numpy", "onnx", "onnx_graphsurgeon", "onnxruntime", "rich"}
-READING_ONLY = {"onnx_graphsurgeon", "onnxruntime", "rich", "difflib"}
-
-
-def modules(*lines: tuple[str, ...], folder: Path = ROOT) -> dict[str, set[str]]:
-    """Modules that a process in a folder has loaded after each of these command lines."""
-    code = (
-        "import sys\n"
-        "from onnxpad.cli import run\n"
-        f"for line in {lines!r}:\n"
-        "    run(list(line))\n"
-        "    print('\\nMODULES', ' '.join(line), 'ARE', *sys.modules)"
-    )
-    result = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    told = re.findall(r"^MODULES (.*?) ?ARE (.*)$", result.stdout, re.MULTILINE)
-    return {line: set(names.split()) for line, names in told}
-
-
-def loaded_by(*line: str, folder: Path = ROOT) -> set[str]:
-    (found,) = modules(line, folder=folder).values()
-    return found
-
-
-PARSED = (
-    ("--help",),
-    ("--version",),
-    ("rewrite", "--help"),
-    ("inspect", "--help"),
-    ("validate", "--help"),
-    ("explain", "--help"),
-    ("resolve", "--help"),
-    ("resolve", "tf", "conv", "--input", "1,3,8,8", "--kernel", "3"),
-    (),
-    ("inspect",),
-    ("frobnicate",),
-    ("inspect", "--dim", "nonsense", MODEL),
-    ("rewrite", MODEL),
-    ("rewrite", MODEL, "-o", "out.onnx", "--in-place"),
-)
-
-
-def test_parsing_loads_nothing_heavy() -> None:
-    """One process parses one line after the other and tells what it has loaded after each."""
-    loaded = modules(*PARSED)
-    assert loaded.keys() == set(map(" ".join, PARSED))
-    heavy = {line: names & PARSING_ONLY for line, names in loaded.items()}
-    assert heavy == {line: set() for line in loaded}
-
-
+MODEL = str(ROOT / "models" / "pd_same_static_op13.onnx")
+HEAVY = ("onnx", "numpy", "onnxruntime", "onnx_graphsurgeon", "rich")
+READING_ONLY = ("onnx_graphsurgeon", "onnxruntime", "rich", "difflib")
 NOT_FOR_ONE_MODEL = (
     "onnxpad.cli.edits",
     "onnxpad.cli.reports",
@@ -90,56 +36,92 @@ NOT_FOR_ONE_MODEL = (
     "queue",
     "subprocess",
 )
-"""What only several models, settings, targets or a file to write need."""
+"""What only several models, settings, targets or a file to write need, or onnx itself."""
+LAYER = "onnxpad.resolve('tf', 'conv', input_shape=(1, 3, 8, 8), weight_shape=(4, 3, 3, 3))"
+LINES = (
+    "--help",
+    "--version",
+    "rewrite --help",
+    "inspect --help",
+    "validate --help",
+    "explain --help",
+    "resolve --help",
+    "resolve tf conv --input 1,3,8,8 --kernel 3",
+    "",
+    "inspect",
+    "frobnicate",
+    f"inspect --dim nonsense {MODEL}",
+    f"rewrite {MODEL}",
+    f"rewrite {MODEL} -o out.onnx --in-place",
+)
 
 
-@pytest.mark.parametrize("options", [("--json",), ()])
-def test_inspect_loads_what_one_model_needs(options: tuple[str, ...], tmp_path: Path) -> None:
+def ran(line: str) -> str:
+    return f"from onnxpad.cli import run; run({line.split()!r})"
+
+
+class Step(NamedTuple):
+    """Code, prefixes of what it may not have loaded, and what it must have loaded."""
+
+    code: str
+    light: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+
+
+SESSIONS = {
+    "parsing": [
+        Step("import onnxpad; onnxpad.OnnxpadError, onnxpad.__version__", (*HEAVY, "click")),
+        Step("onnxpad.explain('Conv')", (*HEAVY, "click")),
+        Step(f"{LAYER}.steps", (*HEAVY, "click")),
+        Step("import onnxpad.integrations", HEAVY),
+        *(Step(ran(line), HEAVY) for line in LINES),
+        Step(ran("explain Conv"), (*HEAVY, "jinja2", "onnxpad.reproducing", "onnxpad.show.site")),
+        Step("onnxpad.inspect, onnxpad.rewrite, onnxpad.validate", READING_ONLY[:3], ("onnx",)),
+    ],
+    "one model": [
+        Step("import onnx, numpy", ()),
+        Step(ran(f"inspect {MODEL} --json"), (*READING_ONLY, *NOT_FOR_ONE_MODEL)),
+        Step(ran(f"inspect {MODEL}"), (*READING_ONLY, *NOT_FOR_ONE_MODEL), ("onnxpad.inspection",)),
+        Step(ran(f"inspect {MODEL} --target ncnn"), (), ("onnxpad.runtimes.targets",)),
+        Step("open('pyproject.toml', 'a').write('[tool.onnxpad]')", ("onnxpad.cli.settings",)),
+        Step(ran(f"inspect {MODEL} --json"), (), ("onnxpad.cli.settings",)),
+    ],
+    "a rewrite": [
+        Step(
+            ran(f"rewrite {MODEL} -o out.onnx"),
+            (*READING_ONLY[:3], "onnxpad.validation"),
+            ("onnxpad.rewriting.rewrite",),
+        ),
+        Step("import onnxruntime", (), ("onnxruntime",)),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_what_is_loaded_when(name: str, tmp_path: Path) -> None:
+    """One process does one thing after the other and tells what each has loaded."""
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'other'\n")
-    loaded = loaded_by("inspect", str(ROOT / MODEL), *options, folder=tmp_path)
-    assert {"onnx", "onnxpad.inspection"} <= loaded
-    assert loaded & READING_ONLY == set()
-    brought = {name for name in loaded if name.startswith(NOT_FOR_ONE_MODEL)}
-    assert brought - loaded_by_onnx() == set()
-
-
-@cache
-def loaded_by_onnx() -> set[str]:
-    code = "import onnx, sys; print(*sys.modules)"
+    steps = SESSIONS[name]
+    code = (
+        "import json, sys\n"
+        f"for code in {[step.code for step in steps]!r}:\n"
+        "    before = set(sys.modules)\n"
+        "    exec(code)\n"
+        "    print('\\nLOADED', json.dumps(sorted(set(sys.modules) - before)))"
+    )
     result = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    return set(result.stdout.split())
-
-
-def test_targets_are_loaded_where_they_are_asked_for(tmp_path: Path) -> None:
-    line = ("inspect", str(ROOT / MODEL), "--target", "ncnn")
-    assert "onnxpad.runtimes.targets" in loaded_by(*line, folder=tmp_path)
-
-
-def test_settings_are_loaded_where_a_project_has_some(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text("[tool.onnxpad]\n")
-    loaded = loaded_by("inspect", str(ROOT / MODEL), "--json", folder=tmp_path)
-    assert "onnxpad.cli.settings" in loaded
-
-
-def test_rewrite_loads_no_runtime(tmp_path: Path) -> None:
-    loaded = loaded_by("rewrite", MODEL, "-o", str(tmp_path / "out.onnx"))
-    assert "onnxpad.rewriting.rewrite" in loaded
-    assert loaded & {"onnxruntime", "rich", "onnx_graphsurgeon", "onnxpad.validation"} == set()
-
-
-def test_a_plugin_of_polygraphy_that_nobody_asks_loads_no_onnx() -> None:
-    code = "import onnxpad.integrations, sys; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    assert set(done.stdout.split()) & PARSING_ONLY == set()
-
-
-def test_explain_loads_no_onnx() -> None:
-    loaded = loaded_by("explain", "Conv")
-    assert loaded & {"onnx", "numpy", "rich", "jinja2"} == set()
-    assert not [
-        name for name in loaded if name.startswith(("onnxpad.reproducing", "onnxpad.show.site"))
-    ]
+    told = [line for line in result.stdout.splitlines() if line.startswith("LOADED")]
+    held: set[str] = set()
+    for step, line in zip(steps, told, strict=True):
+        loaded = json.loads(line.removeprefix("LOADED"))
+        heavy = [one for one in loaded if f"{one}.".startswith(tuple(f"{x}." for x in step.light))]
+        assert heavy == [], step.code
+        held.update(loaded)
+        assert held.issuperset(step.needs), step.code

@@ -6,6 +6,7 @@ from onnxpad import inspect, rewrite
 from onnxpad.cli import run
 from onnxpad.errors import RequestError
 from tests.models import runaway
+from tests.models.text import text_model
 
 
 def test_a_model_that_crashes_inference_of_onnx_is_rewritten() -> None:
@@ -15,10 +16,7 @@ def test_a_model_that_crashes_inference_of_onnx_is_rewritten() -> None:
 
 
 def test_a_model_without_trouble_meets_no_limit() -> None:
-    model = runaway.made_of(
-        [runaway.node("Relu", ["x"], ["y"])], [runaway.value("x", [1, 2, 3, 4])]
-    )
-    assert inspect(model).limits_met == ()
+    assert inspect(text_model("y = Relu (x)")).limits_met == ()
 
 
 def test_limits_that_are_none_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

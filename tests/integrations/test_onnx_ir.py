@@ -10,6 +10,8 @@ import pytest
 from tests.integrations.conftest import Host
 from tests.integrations.models import SAME, fits, proved, shown
 
+pytestmark = pytest.mark.part(2)
+
 AMONG_OTHERS = """
 import json
 import onnx_ir

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from tests.integrations.conftest import Host
 from tests.integrations.models import SAME, fits, proved, shown
+
+pytestmark = pytest.mark.part(2)
 
 SPLIT = """
 import onnx

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from tests.integrations.conftest import Host
 from tests.integrations.models import shown
+
+pytestmark = pytest.mark.part(2)
 
 ZEROS = "models/t_yolotiny_zeropad_maxpool_ts.onnx"
 

@@ -2,16 +2,8 @@
 
 import onnx
 
-from onnxpad.padding.operators import OPERATORS
-
 UNKNOWN = bytes([0xC2, 0x3E, 3]) + b"any"
 """Field 1000 with three bytes, which no message of onnx has."""
-
-NOT_IN_TEXT = {
-    "CausalConvWithState",
-    "VarlenCausalConvWithState",
-}
-"""Newer than the opset of the model, or of onnxruntime alone and left alone anyway."""
 
 _W = "{1,-2,3,4,5,-6,7,8,-9}"
 _BYTES = "{1,2,3,4,5,6,7,8,9}"
@@ -112,8 +104,3 @@ def every_operator() -> onnx.ModelProto:
     for message in (model, graph, *graph.value_info, *graph.input):
         message.MergeFromString(UNKNOWN)
     return model
-
-
-def operators_in(model: onnx.ModelProto) -> set[tuple[str, str]]:
-    """Domain and name of every operator of the model that has padding."""
-    return {(node.domain, node.op_type) for node in model.graph.node} & OPERATORS.keys()

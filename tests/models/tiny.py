@@ -4,7 +4,7 @@ In the text `x` is the input, `y` the output, and the node that a test is about 
 `[op] y = Conv <pads = [1, 1]> (x, w)`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -48,7 +48,6 @@ def numbers(*values: float, dtype: str = "float32") -> Array:
 
 
 X5, X6, X8 = (numbers(*range(1, size + 1)) for size in (5, 6, 8))
-NEGATIVE = numbers(-7, -1, -2, -2)
 
 
 def values(model: onnx.ModelProto, x: Array, **more: Array) -> list[float]:
@@ -122,9 +121,3 @@ def refused(model: onnx.ModelProto, rule: str, **options: Any) -> Skip:
     assert found.model == model
     (refusal,) = found.skips
     return refusal.skip
-
-
-def left_alone(model: onnx.ModelProto, *rules: str) -> bool:
-    """Whether none of the passes finds anything to do or to refuse."""
-    found: Sequence[Rewriting] = [done(model, rule) for rule in rules]
-    return not any(one.changed or one.skips for one in found)

@@ -48,10 +48,6 @@ def build(spec: Spec) -> Built:
     return Built(model, dict(graph.fed), others)
 
 
-def _final_type(spec: Spec) -> str:
-    return result_type(spec)
-
-
 def _names(name: str, rank: int) -> list[str]:
     return [f"{name}_{axis}" for axis in range(rank)]
 

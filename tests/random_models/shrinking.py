@@ -8,13 +8,8 @@ from typing import Any, TypeVar
 from tests.random_models.checking import Failure, failure
 from tests.random_models.spec import Spec, Step
 
-PLAIN = (
-    *("place", "extra", "behind", "free", "free_batch", "overridable", "value_info", "shared"),
-    *("held", "named", "bias", "indices", "storage_order", "ceil", "counts", "batch", "zero"),
-    *("weight_zero", "output_padding", "output_shape", "writes_kernel", "group", "outside", "p"),
-)
-DEFAULTS = {field.name: field.default for field in fields(Spec)}
-STEP_DEFAULTS = {field.name: field.default for field in fields(Step)}
+KEPT = ("padding", "pads", "front", "negative", "seed")
+"""Fields whose default is no simpler model, or another failure."""
 TRIES = 400
 Shrinkable = TypeVar("Shrinkable", Spec, Step)
 # Smaller geometry of this kind can end the process: see drawing_places.
@@ -28,18 +23,13 @@ def replace(value: Shrinkable, /, **change: Any) -> Shrinkable:
 
 def shrink(found: Failure) -> Failure:
     """The failure of a simpler spec by the same passes, where there is one."""
-    tries = 0
-    again = True
-    while again and tries < TRIES:
-        again = False
-        for spec in simpler(found.spec):
-            tries += 1
-            reason = _reason(spec, found)
-            if reason is not None:
-                found, again = dataclasses.replace(found, spec=spec, reason=reason), True
-                break
-            if tries >= TRIES:
-                break
+    tries, candidates = 0, simpler(found.spec)
+    while (spec := next(candidates, None)) is not None and tries < TRIES:
+        tries += 1
+        reason = _reason(spec, found)
+        if reason is not None:
+            found = dataclasses.replace(found, spec=spec, reason=reason)
+            candidates = simpler(spec)
     return found
 
 
@@ -58,44 +48,36 @@ def _sort(reason: str) -> str:
 
 def simpler(spec: Spec) -> Iterator[Spec]:
     """Specs that lack one thing of this one, the most helpful first."""
-    for name in PLAIN:
-        if getattr(spec, name) != DEFAULTS[name]:
-            yield replace(spec, **{name: DEFAULTS[name]})
+    yield from _plainer(spec)
     for number, step in enumerate(spec.front):
-        yield replace(spec, front=spec.front[:number] + spec.front[number + 1 :], outside=0)
-        for name in ("mode", "source", "axes", "outside", "channels", "value"):
-            if getattr(step, name) != STEP_DEFAULTS[name]:
-                yield _with_step(spec, number, **{name: STEP_DEFAULTS[name]})
+        before, behind = spec.front[:number], spec.front[number + 1 :]
+        yield replace(spec, front=before + behind, outside=0)
+        for one in (*_plainer(step), *_smaller(step, ("pads",), 0)):
+            yield replace(spec, front=(*before, one, *behind))
     if spec.kind != UNSAFE:
-        yield from _smaller(spec)
+        for axis in range(spec.rank if spec.rank > 1 else 0):
+            yield _without(spec, axis)
+        yield from _smaller(spec, ("dilations", "strides", "spatial", "kernel"), 1)
+        yield from _smaller(spec, ("pads",), 0)
 
 
-def _with_step(spec: Spec, number: int, **change: Any) -> Spec:
-    front = list(spec.front)
-    front[number] = replace(front[number], **change)
-    return replace(spec, front=tuple(front))
+def _plainer(value: Shrinkable) -> Iterator[Shrinkable]:
+    """The value with one field as by default."""
+    for field in fields(value):
+        default = field.default is not dataclasses.MISSING and field.name not in KEPT
+        if default and getattr(value, field.name) != field.default:
+            yield replace(value, **{field.name: field.default})
 
 
-def _smaller(spec: Spec) -> Iterator[Spec]:
-    for axis in range(spec.rank if spec.rank > 1 else 0):
-        yield _without(spec, axis)
-    ones = (1,) * spec.rank
-    for name, plain in (("dilations", ones), ("strides", ones), ("pads", (0,) * len(spec.pads))):
-        if getattr(spec, name) != plain:
-            yield replace(spec, **{name: plain})
-    for number, step in enumerate(spec.front):
-        for index, pad in enumerate(step.pads):
-            if pad:
-                yield _with_step(spec, number, pads=_less(step.pads, index, 1 if pad > 0 else -1))
-    for name in ("spatial", "kernel", "strides", "dilations", "pads"):
-        values = getattr(spec, name)
-        for index, value in enumerate(values):
-            if value > (0 if name == "pads" else 1):
-                yield replace(spec, **{name: _less(values, index, 1)})
-
-
-def _less(values: tuple[int, ...], place: int, less: int) -> tuple[int, ...]:
-    return (*values[:place], values[place] - less, *values[place + 1 :])
+def _smaller(value: Shrinkable, names: tuple[str, ...], least: int) -> Iterator[Shrinkable]:
+    """The value with one number nearer to the least."""
+    for name in names:
+        numbers: list[int] = list(getattr(value, name))
+        for place, number in enumerate(numbers):
+            if number != least:
+                nearer = [*numbers]
+                nearer[place] += 1 if number < least else -1
+                yield replace(value, **{name: tuple(nearer)})
 
 
 def _without(spec: Spec, axis: int) -> Spec:

@@ -4,8 +4,6 @@ from dataclasses import dataclass, fields
 
 from tests.random_models.kinds import KINDS, Kind
 
-SPATIAL_ONLY = ("DeformConv", "Col2Im")
-
 
 @dataclass(frozen=True)
 class Step:

@@ -14,7 +14,7 @@ MODEL = MODELS / "k_unet_dyn_op13.onnx"
 @pytest.mark.parametrize(
     "report",
     [
-        lambda: onnxpad.inspect(MODEL, target=["opencv", "ncnn"]),
+        lambda: onnxpad.inspect(MODEL, target=["opencv", "tvm"]),
         lambda: onnxpad.rewrite(MODEL),
         lambda: onnxpad.retarget(MODEL, to="pytorch"),
         lambda: onnxpad.resolve(
@@ -65,3 +65,8 @@ def test_a_report_names_what_it_counts() -> None:
     assert found.startswith("Inspection(model=ModelFacts(producer='tf2onnx 1.17.0', opset=13")
     assert "nodes=<12>" in found
     assert "targets" not in found
+
+
+def test_what_no_command_prints_is_an_error() -> None:
+    with pytest.raises(onnxpad.RequestError, match="no command prints a Porting"):
+        onnxpad.port(MODEL).to_text()

@@ -35,25 +35,9 @@ def test_what_is_refused(recorded: Recorded) -> None:
     recorded(REFUSALS, " : ", refusal)
 
 
-def test_lists_tuples_arrays_and_none_are_values() -> None:
-    for stride in ([2, 1], (2, 1), np.array([2, 1]), (np.int64(2), np.int32(1))):
+def test_arrays_and_numbers_of_numpy_are_values() -> None:
+    for stride in (np.array([2, 1]), (np.int64(2), np.int32(1))):
         assert resolve("pytorch", "conv", **CONV, stride=stride).output_shape == (1, 4, 3, 6)
-    found = resolve("pytorch", "max_pool", **POOL, stride=None, ceil_mode=None)
-    assert found.output_shape == (1, 3, 2, 2)
-    assert resolve("chainer", "avg_pool", input_shape=(1, 1, 4), ksize=3, pad=1).to_json()[
-        "divisor"
-    ]
-
-
-def test_huge_sizes_are_arithmetic() -> None:
-    big = 2**31 - 1
-    found = resolve("caffe", "max_pool", input_shape=(1, 1, big, big), kernel_size=3, stride=2)
-    assert found.output_shape == (1, 1, big // 2, big // 2)
-    assert len(found.steps) == 1
-    found = resolve(
-        "pytorch", "max_pool", input_shape=(1, 1, big), kernel_size=2, stride=1, dilation=big // 2
-    )
-    assert found.output_shape[2] == big - big // 2
 
 
 def test_a_model_needs_its_weight_and_nothing_else_does() -> None:

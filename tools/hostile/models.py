@@ -21,7 +21,7 @@ from tests.models.tiny import tiny
 from tests.random_models.building import build
 from tests.random_models.drawing import draw
 from tests.random_models.kinds import KINDS
-from tools.hostile import lines
+from tools.hostile import lines, out_of_bounds
 from tools.hostile.case import Command, Place
 
 LARGEST, CELLS = 120_000, 200_000
@@ -316,7 +316,7 @@ def _odd(random: Random) -> ModelProto:
     nodes.append(helper.make_node("MaxPool", [names[-1]], ["y"], "op", kernel_shape=[3]))
     constants = {"i": random.choices(NUMBERS, k=random.randrange(4)), "s": random.choice(NUMBERS)}
     shape = random.choice([[1, 1, 9], [2, 3], [1, 1, 4, 4], []])
-    return runaway.made_of(nodes, [runaway.value("x", shape)], constants)
+    return out_of_bounds.made_of(nodes, [out_of_bounds.value("x", shape)], constants)
 
 
 def _doubled(random: Random) -> ModelProto:
@@ -336,7 +336,9 @@ def _doubled(random: Random) -> ModelProto:
     weight = np.ones((1, 1, 3), np.float32)
     constants: dict[str, Any] = {"twice": [1, 1, 2], "p": [0, 0, 1, 0, 0, 2], "w": weight}
     size = random.choice(_sizes(1, 3, "H", "N*2"))
-    return runaway.made_of(nodes, [runaway.value("x", [1, 1, size])], constants, opset=19)
+    return out_of_bounds.made_of(
+        nodes, [out_of_bounds.value("x", [1, 1, size])], constants, opset=19
+    )
 
 
 def _endless(random: Random) -> ModelProto:
@@ -375,9 +377,9 @@ _LARGE: tuple[Callable[[Random], ModelProto], ...] = (
     lambda random: unbounded.chain(
         random.choice(["Relu", "Pad", "Conv", "Identity"]), random.choice([100, 1000, 5000])
     ),
-    lambda random: runaway.nested_functions(random.choice([2, 8, 14, 30])),
-    lambda random: runaway.sliced_shape(*random.choices(NUMBERS, k=3)),
-    lambda random: runaway.cut_of(random.choices(NUMBERS[:8], k=2)),
+    lambda random: out_of_bounds.nested_functions(random.choice([2, 8, 14, 30])),
+    lambda random: out_of_bounds.sliced_shape(*random.choices(NUMBERS, k=3)),
+    lambda random: out_of_bounds.cut_of(random.choices(NUMBERS[:8], k=2)),
 )
 
 

@@ -1,9 +1,10 @@
 """Runs inside a runtime's own Python: `python serving.py FILE.py`, one job per line.
 
-The file has `run(model, inputs, outputs)`, where `outputs` gives the rank of each output, or -1,
-or `run(model, inputs)`; it gives back arrays by the names of outputs, and of a device beside them
-whether it left a node to the CPU. It raises whatever the runtime raises when it refuses the model.
-A path stands for one content as long as a process lives: adapters keep the last model.
+A file of a user has `run(model, inputs)`, which gives back arrays by the names of outputs. An
+adapter has `load(model, inputs, outputs)`, where `outputs` gives the rank of each output, or -1: a
+function of inputs of these shapes, which gives a list of arrays in the order of the outputs, and of
+a device beside it whether it left a node to the CPU. Both raise whatever the runtime raises when it
+refuses the model. A path stands for one content as long as a process lives: the last one is kept.
 Nothing here or in an adapter imports onnxpad, which is not installed there.
 """
 
@@ -12,7 +13,6 @@ from __future__ import annotations
 import base64
 import importlib
 import importlib.util
-import inspect
 import json
 import os
 import signal
@@ -25,8 +25,6 @@ import numpy as np
 
 BESIDE = "--beside"
 """Lets the file import what lies beside it, as a script may."""
-_RUNS = 3
-"""Parameters of a `run` that is told the outputs."""
 
 
 def encode(arrays: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
@@ -67,23 +65,29 @@ def _loaded(path: Path) -> Callable[[dict[str, Any]], Any]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    run = getattr(module, "run", None)
-    if not callable(run):
+    if hasattr(module, "load"):
+        return _keeping(module.load)
+    if not callable(getattr(module, "run", None)):
         raise TypeError(f"{path.name} has no function run(model, inputs)")
-    told = _parameters(run) == _RUNS
+    return lambda job: module.run(job["model"], decode(job["inputs"]))
 
-    def ran(job: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever the file gives back
-        inputs = decode(job["inputs"])
-        return run(job["model"], inputs, *([job["outputs"]] if told else []))
+
+def _keeping(load: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:
+    """What runs a job with what an adapter has loaded, for this job or the one before."""
+    kept: list[Any] = []
+
+    def ran(job: dict[str, Any]) -> Any:  # noqa: ANN401 - whatever the adapter gives
+        inputs, outputs = decode(job["inputs"]), job["outputs"]
+        shapes = [(name, array.shape, array.dtype) for name, array in inputs.items()]
+        if kept[:1] != [(job["model"], shapes, outputs)]:
+            kept.clear()
+            loaded = load(job["model"], inputs, outputs)
+            kept.extend([(job["model"], shapes, outputs), loaded])
+        results = kept[1](inputs)
+        results, fallback = results if isinstance(results, tuple) else (results, False)
+        return dict(zip(outputs, results, strict=False)), fallback
 
     return ran
-
-
-def _parameters(run: Callable[..., Any]) -> int:
-    """How many arguments it must be given."""
-    places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    listed = inspect.signature(run).parameters.values()
-    return sum(one.kind in places and one.default is one.empty for one in listed)
 
 
 def answer(ran: Any) -> dict[str, Any]:  # noqa: ANN401 - a user's function gave it

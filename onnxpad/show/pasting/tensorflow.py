@@ -70,26 +70,19 @@ def convolution(step: Window, axes: Sequence[Axis]) -> list[str]:
 
 
 def transposed(step: Window, axes: Sequence[Axis]) -> list[str]:
-    """A ConvTranspose: SAME where it gives this size and crop; else VALID, cut and grown."""
+    """A ConvTranspose: VALID, cut and grown."""
     if step.group != 1:
         raise RequestError("tf.nn has no grouped transposed convolution")
     full = [size for axis in axes if isinstance(size := full_size(axis), int)]
-    begins, ends = step.pads.begins, step.pads.ends
-    grow = step.output_padding or (0,) * len(axes)
-    wanted = [f - b - e + g for f, b, e, g in zip(full, begins, ends, grow, strict=True)]
-    same = any(step.pads.flat) and all(
-        begin == max(0, most - out) // 2 and -(-out // axis.stride) == axis.size
-        for begin, axis, most, out in zip(begins, axes, full, wanted, strict=True)
-    )
-    shape = f"[batch, {', '.join(map(str, wanted if same else full))}, filters]"
-    padding = _SAME if same else _VALID
-    words = {"strides": str(list(step.strides)), "padding": padding, "dilations": _dilations(step)}
+    shape = f"[batch, {', '.join(map(str, full))}, filters]"
+    words = {"strides": str(list(step.strides)), "padding": _VALID, "dilations": _dilations(step)}
     name = f"tf.nn.conv{len(step.kernel)}d_transpose"
     lines = [f"x = {call(name, 'x', 'weight', shape, **words)}"]
-    if any(step.pads.flat) and not same:
-        cuts = ", ".join(f"{b}:{f - e}" for b, e, f in zip(begins, ends, full, strict=True))
+    if any(step.pads.flat):
+        sides = zip(step.pads.begins, step.pads.ends, full, strict=True)
+        cuts = ", ".join(f"{begin}:{size - end}" for begin, end, size in sides)
         lines.append(f"x = x[:, {cuts}, :]")
-    if any(grow) and not same:
+    if any(grow := step.output_padding or ()):
         lines.append(pad(Pads((0,) * len(grow), tuple(grow)), "constant", 0.0))
     return [*lines, *[_BIAS] * step.takes_bias]
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
 import onnx
 import pytest
 
 from onnxpad import rewrite
-from tests.models.runaway import made_of, node, value
+from tests.models.text import text_model
 
 
 def row(count: int) -> onnx.ModelProto:
     """Pads by one cell, in turn at the begin and at the end, and a Conv."""
     names = ["x", *(f"t{number}" for number in range(count))]
-    pads = [
-        node("Pad", [names[number], f"p{number % 2}"], [names[number + 1]])
-        for number in range(count)
-    ]
-    conv = node("Conv", [names[-1], "w"], ["y"])
-    sides = {"p0": [0, 0, 1, 0, 0, 0], "p1": [0, 0, 0, 0, 0, 1]}
-    weight = {"w": np.ones((1, 1, 3), np.float32)}
-    return made_of([*pads, conv], [value("x", [1, 1, 8])], {**sides, **weight}, opset=17)
+    pads = [f"{names[n + 1]} = Pad ({names[n]}, p{n % 2})" for n in range(count)]
+    held = "int64[6] p0 = {0,0,1,0,0,0}, int64[6] p1 = {0,0,0,0,0,1}, float[1,1,3] w = {1,1,1}"
+    return text_model(f"{' '.join(pads)} y = Conv ({names[-1]}, w)", constants=held, opset=17)
 
 
 @pytest.mark.parametrize(("count", "left"), [(1, 0), (2, 0), (9, 0), (100, 36)])

@@ -17,7 +17,9 @@ ADAPTER = """
 import os, shutil, sys
 import numpy as np
 ran = 0
-def run(model, inputs, outputs):
+def load(model, inputs, outputs):
+    return lambda inputs: [run(inputs)] * len(outputs)
+def run(inputs):
     global ran
     ran += 1
     open(os.environ["RUNS"], "a").write("run ")
@@ -28,7 +30,7 @@ def run(model, inputs, outputs):
         case 600: os.system("echo told outside")
         case 700: assert shutil.which(os.path.basename(sys.executable)) == sys.executable
     print("noise on standard output")
-    return {name: x * 2 for name in outputs}
+    return x * 2
 """
 
 

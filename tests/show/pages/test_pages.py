@@ -54,30 +54,6 @@ def check(text: str, found: Document) -> None:
     assert "default-src 'none'" in unescape(text.partition("</head>")[0])
 
 
-@pytest.fixture
-def moved(tmp_path: Path) -> Path:
-    path = tmp_path / "moved.onnx"
-    assert run(["retarget", str(KT), "--to", "pytorch", "-o", str(path), "-q"]) == 0
-    return path
-
-
-def test_drawings_of_nodes_that_go_wrong_are_marked(tmp_path: Path) -> None:
-    model = MODELS / "t_same_string_ts.onnx"
-    text, _ = page(1, "inspect", model, "--target", "opencv", "--html", tmp_path / "a.html")
-    cards = re.findall(r'<article class="card( wrong)?" id="[^"]+">\s*<h3>Conv (\S+)', text)
-    assert [name for wrong, name in cards if wrong] == ["/f/f.2/Conv", "/f/f.4/Conv"]
-    assert len(cards) > 2
-
-
-def test_rewrite(tmp_path: Path) -> None:
-    passes = ("--pass", "explicit-pads", "--pass", "split-pads")
-    files = ("-o", tmp_path / "o.onnx", "--html", tmp_path / "a.html")
-    text, found = page(0, "rewrite", MODELS / "k_yolo_tiny_op15.onnx", *passes, *files)
-    assert "Before and after" in found.said
-    assert "before and after: SAME_UPPER is now" in found.said
-    assert 'class="front"' in text
-
-
 def test_outputs_that_differ_have_heatmaps(tmp_path: Path) -> None:
     nodes = "p = Pad <mode=MODE> (x, q) y = ReduceMax <axes=[1]> (p)"
     for mode in ("constant", "edge"):

@@ -3,18 +3,14 @@
 import subprocess
 import sys
 import tempfile
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from iree import compiler, runtime
 
-Array = np.ndarray[Any, Any]
 
-
-@lru_cache(maxsize=1)
-def _function(model: str) -> Any:
+def load(model: str, inputs: Any, outputs: Any) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         imported = Path(folder) / "model.mlir"
         finished = subprocess.run(
@@ -36,10 +32,10 @@ def _function(model: str) -> Any:
     context.add_vm_module(runtime.VmModule.copy_buffer(context.instance, flatbuffer))
     module = context.modules["module"]
     (name,) = (n for n in module.vm_module.function_names if "$" not in n and n != "__init")
-    return module[name]
 
+    def run(inputs: Any) -> Any:
+        results = module[name](*inputs.values())
+        several = results if isinstance(results, (tuple, list)) else [results]
+        return [np.array(result) for result in several]
 
-def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
-    results = _function(model)(*inputs.values())
-    several = list(results) if isinstance(results, (tuple, list)) else [results]
-    return {name: np.array(result) for name, result in zip(outputs, several, strict=False)}
+    return run

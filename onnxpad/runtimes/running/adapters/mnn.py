@@ -1,15 +1,12 @@
 """MNN on the CPU with precision high, after its own converter."""
 
 import tempfile
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import _tools
 import numpy as np
 from MNN import expr, nn
-
-Array = np.ndarray[Any, Any]
 
 TYPES = {
     "float32": expr.float,
@@ -20,8 +17,7 @@ TYPES = {
 }
 
 
-@lru_cache(maxsize=1)
-def _network(model: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> Any:
+def load(model: str, inputs: Any, outputs: Any) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         converted = f"{folder}/model.mnn"
         files = ["--modelFile", model, "--MNNModel", converted]
@@ -29,24 +25,21 @@ def _network(model: str, inputs: tuple[str, ...], outputs: tuple[str, ...]) -> A
         if not Path(converted).exists():
             raise RuntimeError("mnnconvert wrote no model")
         runtime = nn.create_runtime_manager(({"backend": "CPU", "precision": "high"},))
-        return nn.load_module_from_file(
+        network = nn.load_module_from_file(
             converted, list(inputs), list(outputs), runtime_manager=runtime
         )
 
+    def run(inputs: Any) -> Any:
+        # forward() would crash where onForward() gives no results.
+        results = network.onForward([_variable(array) for array in inputs.values()])
+        if not results:
+            raise RuntimeError("MNN computed nothing")
+        return [_array(*pair) for pair in zip(results, outputs.values(), strict=False)]
 
-def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
-    network = _network(model, tuple(inputs), tuple(outputs))
-    # forward() would crash where onForward() gives no results.
-    results = network.onForward([_variable(array) for array in inputs.values()])
-    if not results:
-        raise RuntimeError("MNN computed nothing")
-    return {
-        name: _array(result, rank)
-        for (name, rank), result in zip(outputs.items(), results, strict=False)
-    }
+    return run
 
 
-def _array(result: Any, rank: int) -> Array:
+def _array(result: Any, rank: int) -> Any:
     array = np.array(expr.convert(result, expr.NCHW).read())
     # MNN's 1-D operators are 2-D ones of width 1, and their outputs keep that width.
     while array.ndim > rank > 0 and array.shape[-1] == 1:
@@ -54,7 +47,7 @@ def _array(result: Any, rank: int) -> Array:
     return array
 
 
-def _variable(array: Array) -> Any:
+def _variable(array: Any) -> Any:
     kind = TYPES.get(str(array.dtype))
     if kind is None:
         raise TypeError(f"MNN has no placeholder of {array.dtype}")

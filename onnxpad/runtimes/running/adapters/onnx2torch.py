@@ -2,10 +2,8 @@
 
 import sys
 import types
-from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import torch
 
 # onnx2torch wants torchvision for NonMaxSuppression and RoiAlign only, and no build of torchvision
@@ -16,16 +14,14 @@ sys.modules |= {"torchvision": types.ModuleType("torchvision"), "torchvision.ops
 
 from onnx2torch import convert  # noqa: E402
 
-Array = np.ndarray[Any, Any]
 
+def load(model: str, inputs: Any, outputs: Any) -> Any:
+    module = convert(model).eval()
 
-@lru_cache(maxsize=1)
-def _module(model: str) -> Any:
-    return convert(model).eval()
+    def run(inputs: Any) -> Any:
+        with torch.no_grad():
+            results = module(*[torch.from_numpy(array) for array in inputs.values()])
+        several = [results] if isinstance(results, torch.Tensor) else results
+        return [result.numpy() for result in several]
 
-
-def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
-    with torch.no_grad():
-        results = _module(model)(*[torch.from_numpy(array) for array in inputs.values()])
-    several = [results] if isinstance(results, torch.Tensor) else list(results)
-    return {name: result.numpy() for name, result in zip(outputs, several, strict=False)}
+    return run

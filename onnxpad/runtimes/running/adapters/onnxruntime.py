@@ -2,13 +2,9 @@
 
 import base64
 import os
-from functools import lru_cache
 from typing import Any
 
-import numpy as np
 import onnxruntime
-
-Array = np.ndarray[Any, Any]
 
 CPU = "CPUExecutionProvider"
 PROVIDER = os.environ["PROVIDER"]
@@ -36,22 +32,15 @@ def _opened(model: Any, *, strict: bool) -> Any:
     return session
 
 
-@lru_cache(maxsize=1)
-def _session(model: str) -> tuple[Any, bool]:
-    """A session, and whether it leaves a node to the CPU."""
+def load(model: str, inputs: Any, outputs: Any) -> Any:
+    falls_back = False
     try:
-        return _opened(model, strict=True), False
+        session = _opened(model, strict=True)
     except Exception:
         if PROVIDER == CPU:
             raise
-        return _opened(model, strict=False), True
-
-
-def run(
-    model: str, inputs: dict[str, Array], outputs: dict[str, int]
-) -> tuple[dict[str, Array], bool]:
-    session, falls_back = _session(model)
-    return dict(zip(outputs, session.run(list(outputs), inputs), strict=True)), falls_back
+        session, falls_back = _opened(model, strict=False), True
+    return lambda inputs: (session.run(list(outputs), inputs), falls_back)
 
 
 # Without its libraries, a device is left out in silence: that is no fault of a model.

@@ -6,15 +6,11 @@ right.
 """
 
 import ctypes
-from functools import lru_cache
 from typing import Any
 
-import numpy as np
 from tinygrad import Tensor
 from tinygrad.nn.onnx import OnnxRunner
 from tinygrad.runtime.ops_cpu import CPUAllocator
-
-Array = np.ndarray[Any, Any]
 
 _allocate = CPUAllocator.alloc
 
@@ -29,12 +25,11 @@ def _allocate_filled(self: CPUAllocator, size: int, options: Any = None) -> Any:
 CPUAllocator.alloc = _allocate_filled
 
 
-@lru_cache(maxsize=1)
-def _runner(model: str, _shapes: tuple[tuple[int, ...], ...]) -> Any:
-    return OnnxRunner(model)  # whose open sizes are those of its first run
+def load(model: str, inputs: Any, outputs: Any) -> Any:
+    runner = OnnxRunner(model)
 
+    def run(inputs: Any) -> Any:
+        results = runner({name: Tensor(array) for name, array in inputs.items()})
+        return [results[name].numpy() for name in outputs]
 
-def run(model: str, inputs: dict[str, Array], outputs: dict[str, int]) -> dict[str, Array]:
-    runner = _runner(model, tuple(array.shape for array in inputs.values()))
-    results = runner({name: Tensor(array) for name, array in inputs.items()})
-    return {name: results[name].numpy() for name in outputs}
+    return run
