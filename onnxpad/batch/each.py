@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from onnxpad.batch.course import Task, answer, refusal
-from onnxpad.batch.facts import About, Shapes, facts_of_each
+from onnxpad.batch.facts import Shapes, facts_of_each
 from onnxpad.batch.inputs import AnyPath, Inputs, Job, inputs, overwritten, pairs, placed
 from onnxpad.errors import RequestError, headline, nearest
 from onnxpad.reports import Report, reported
@@ -195,9 +195,9 @@ def asked_of_each(
     `shapes` and errors are those of `facts_of_each`.
     """
     options = dict(task.options)
-    about = About(options.pop("dims", None), options.pop("nodes", None))
+    about = options.pop("dims", None), options.pop("nodes", None)
     task = task._replace(options=options)
-    facts, notes = facts_of_each([job.model for job in jobs], about, shapes)
+    facts, notes = facts_of_each([job.model for job in jobs], *about, shapes)
     tasks = (task.about(job, *own) for job, own in zip(jobs, facts, strict=True))
     return [one._asdict() for one in tasks], notes
 

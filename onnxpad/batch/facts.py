@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, NamedTuple
 
 from onnxpad.batch.inputs import STANDARD, SUFFIX
 from onnxpad.errors import OnnxpadError, RequestError
@@ -15,21 +14,6 @@ _GLOB = f"{SUFFIX}:"
 """Between the glob over models that a fact is about, and the dimension."""
 Fact = int | str
 Shapes = Mapping[str, Sequence[int]]
-
-
-class About(NamedTuple):
-    """What is said of one model: facts about its dimensions, and globs of its nodes."""
-
-    dims: Mapping[str, Fact] | None
-    nodes: Sequence[str] | None
-
-
-class Contents(NamedTuple):
-    """What of a request a model has: dimensions, the globs that match, and sizes of inputs."""
-
-    dims: Collection[str]
-    globs: Sequence[str]
-    inputs: Mapping[str, Any]
 
 
 def dims_for(model: str, dims: Mapping[str, Fact]) -> dict[str, Fact]:
@@ -52,37 +36,34 @@ def dims_for(model: str, dims: Mapping[str, Fact]) -> dict[str, Fact]:
 
 
 def facts_of_each(
-    models: Sequence[str], about: About, shapes: Shapes | None = None
-) -> tuple[list[About], list[str]]:
-    """What is said of each model, with the facts that follow from `shapes` of inputs; and notes.
+    models: Sequence[str],
+    dims: Mapping[str, Fact] | None,
+    nodes: str | Sequence[str] | None = None,
+    shapes: Shapes | None = None,
+) -> tuple[list[tuple[Mapping[str, Fact] | None, Sequence[str] | None]], list[str]]:
+    """The facts and globs of nodes that are about each model, and notes.
 
-    With several models, what one of them lacks is left out there, with a note. Raises RequestError
-    where no model has it, and for a shape that one cannot have. Standard input, which can be read
-    only once, has to have everything.
+    Facts follow from `shapes` of inputs as well. With several models, what one of them lacks is
+    left out there, with a note. Raises RequestError where no model has it, and for a shape that one
+    cannot have. Standard input, which can be read only once, has to have everything.
     """
-    dims, shapes = about.dims or {}, shapes or {}
-    globs = [about.nodes] if isinstance(about.nodes, str) else list(about.nodes or ())
+    dims, shapes = dims or {}, shapes or {}
+    globs: Sequence[str] = [nodes] if isinstance(nodes, str) else list(nodes or ())
     for name in dims:
         if not any(dims_for(model, {name: 1}) for model in models):
             raise RequestError(f"the fact '{name}' is about no model here: no file matches it")
     if shapes and STANDARD in models:
         raise RequestError("standard input is read once: say its sizes with --dim NAME=SIZE")
     several = len(models) > 1 and STANDARD not in models
-    each: list[About] = []
+    each: list[tuple[Mapping[str, Fact] | None, Sequence[str] | None]] = []
     having: dict[str, list[bool]] = {}
     for model in models:
-        facts, own, nodes = dims_for(model, dims), shapes, about.nodes
-        looks = shapes or (several and (facts or globs))
-        contents = _contents(model, globs) if looks else None
-        if contents is not None and several:
-            for label, is_there in _present(contents, facts, globs, shapes).items():
+        facts, own = dims_for(model, dims), globs
+        if shapes or (several and (facts or globs)):
+            facts, own, there = _about(model, facts, globs, shapes, leaves_out=several)
+            for label, is_there in there.items():
                 having.setdefault(label, []).append(is_there)
-            facts = {name: fact for name, fact in facts.items() if name in contents.dims}
-            own = {name: shape for name, shape in shapes.items() if name in contents.inputs}
-            nodes = contents.globs if globs else None
-        if contents is not None:
-            facts = _with_shapes(model, facts, own, contents.inputs)
-        each.append(About(facts if dims or shapes else None, nodes))
+        each.append((facts if dims or shapes else None, own if globs else None))
     for label, found_there in having.items():
         if not any(found_there):
             raise RequestError(f"no model has {label}: onnxpad inspect lists what there is")
@@ -93,40 +74,40 @@ def facts_of_each(
     ]
 
 
-def _present(
-    contents: Contents, facts: Collection[str], globs: Sequence[str], shapes: Shapes
-) -> dict[str, bool]:
-    """Whether a model has what is said of it, by a name for messages."""
-    dims = {f"a dimension '{name}'": name in contents.dims for name in facts}
-    nodes = {f"a padded node that matches '{glob}'": glob in contents.globs for glob in globs}
-    return dims | nodes | {f"an input '{name}'": name in contents.inputs for name in shapes}
+def _about(
+    model: str,
+    facts: dict[str, Fact],
+    globs: Sequence[str],
+    shapes: Shapes,
+    *,
+    leaves_out: bool,
+) -> tuple[dict[str, Fact], Sequence[str], dict[str, bool]]:
+    """Facts and globs that a model has, or all of them; and what it has, if any is left out.
 
-
-def _contents(model: str, globs: Sequence[str]) -> Contents | None:
-    """The contents of a model; None where it cannot be read: its own turn says why."""
+    Of one that cannot be read nothing is known: its own turn says why.
+    """
     from onnxpad.model.opened import open_model  # loads onnx
     from onnxpad.model.reading.survey import Survey, selection
-    from onnxpad.model.shapes.input_shapes import input_sizes
+    from onnxpad.model.shapes.input_shapes import facts_of_shapes, input_sizes
 
     try:
         opened = open_model(model)
         survey = Survey(opened.model, folder=opened.source.folder if opened.source else None)
     except OnnxpadError:
-        return None
-    matching = []
+        return facts, globs, {}
+    matching, sizes, there = list[str](), input_sizes(opened.model), dict[str, bool]()
     for glob in globs:
         with suppress(RequestError):
             selection(survey, glob)
             matching.append(glob)
-    return Contents(survey.dimension_names, matching, input_sizes(opened.model))
-
-
-def _with_shapes(
-    model: str, dims: Mapping[str, Fact], shapes: Shapes, sizes: Mapping[str, Any]
-) -> dict[str, Fact]:
-    from onnxpad.model.shapes.input_shapes import facts_of_shapes  # loads onnx
-
+    if leaves_out:
+        there = {f"a dimension '{name}'": name in survey.dimension_names for name in facts}
+        there |= {f"a padded node that matches '{glob}'": glob in matching for glob in globs}
+        there |= {f"an input '{name}'": name in sizes for name in shapes}
+        facts = {name: fact for name, fact in facts.items() if name in survey.dimension_names}
+        shapes = {name: shape for name, shape in shapes.items() if name in sizes}
+        globs = matching
     try:
-        return facts_of_shapes(sizes, shapes, dims)
+        return facts_of_shapes(sizes, shapes, facts), globs, there
     except RequestError as error:
         raise RequestError(f"{model}: {error}") from None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from onnxpad import __version__
-from onnxpad.batch.facts import About, facts_of_each
+from onnxpad.batch.facts import facts_of_each
 from onnxpad.cli import batches, outputs
 from onnxpad.cli.gate import TRAP, Gate
 from onnxpad.cli.parser import given_by_hand
@@ -29,9 +29,9 @@ def inspect(given: dict[str, Any]) -> int:
     gate = Gate(names, given)
     for name in given["target"] or ():
         if name != ALL:
-            from onnxpad.rewriting.for_target.requests import target_asked
+            from onnxpad.runtimes.targets import find_target
 
-            target_asked(name)  # before any model is read
+            find_target(name)  # before any model is read
     if given["reproduce"] and names:
         return _reproduced(names, given)
     outcomes: list[Outcome] = []
@@ -65,7 +65,7 @@ def _reproduced(models: list[str], given: dict[str, Any]) -> int:
     if len(models) != 1 or len(given["target"]) != 1 or ALL in given["target"]:
         raise click.UsageError("--reproduce is about one model and one target: give one of each")
     (model,), (target,) = models, given["target"]
-    ((dims, _),), _ = facts_of_each(models, About(given["dims"], None), given["input_shapes"])
+    ((dims, _),), _ = facts_of_each(models, given["dims"], shapes=given["input_shapes"])
     options = {name: given[name] for name in ("live", "timeout", "memory")} | {"dims": dims}
     node = given["reproduce"]
     return outputs.write_reproducer(

@@ -52,8 +52,7 @@ def explain(given: dict[str, Any]) -> int:
     if given["as_json"]:
         sys.stdout.writelines(json_line(entry.to_json()) for entry in entries)
     elif name is None:
-        listed = explanations.list_text if everything else explanations.overview_text
-        show(listed(entries, shown))
+        show(explanations.listing_text(entries, shown, everything=everything))
     else:
         text = explanations.explanation_text
         show("\n".join(text(entry, shown, everything=everything) for entry in entries))

@@ -59,7 +59,6 @@ class Picture(NamedTuple):
 class Card:
     """Figures of nodes that look alike; rows of tables that begin with one of `nodes` lead to it.
 
-    key: HTML that explains the signs in the figures.
     is_wrong: whether the nodes go wrong.
     """
 
@@ -67,7 +66,6 @@ class Card:
     title: str
     text: str
     pictures: tuple[Picture, ...]
-    key: str = ""
     nodes: tuple[str, ...] = ()
     is_wrong: bool = False
 

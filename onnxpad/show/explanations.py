@@ -73,31 +73,29 @@ def explanation_text(
     return document_text(explanation_document(entry, everything=everything), terminal)
 
 
-def overview_text(entries: Sequence[Explanation], terminal: Terminal | None = None) -> str:
-    """One screen: the topics that people need, and a few names of each kind."""
-    topics = {entry.name: entry.headline for entry in entries if entry.kind == "topic"}
-    first = tuple((name, topics[name]) for name in _FIRST_TOPICS)
-    rows = []
-    for kind in KINDS:
-        names = [one.name for one in entries if one.kind == kind and one.name not in _FIRST_TOPICS]
-        rows.append(("more topics" if kind == "topic" else PLURALS[kind], few(names, _FEW)))
-    sections = (
-        Section("topics", "", table=Table(("topic", ""), first)),
-        Section("names", "", table=Table(("names", ""), tuple(rows))),
-    )
-    headline = "'onnxpad explain NAME' explains one of these, --all lists everything"
-    return document_text(Document("", "", headline, sections=sections), terminal)
-
-
-def list_text(entries: Sequence[Explanation], terminal: Terminal | None = None) -> str:
-    """Every entry with its first sentence, kind by kind."""
-    listed = {kind: [(e.name, e.headline) for e in entries if e.kind == kind] for kind in KINDS}
-    sections = tuple(
-        Section(kind, "", table=Table((PLURALS[kind], ""), tuple(rows)))
-        for kind, rows in listed.items()
-    )
-    headline = "'onnxpad explain NAME' explains one of these"
-    return document_text(Document("", "", headline, sections=sections), terminal)
+def listing_text(
+    entries: Sequence[Explanation], terminal: Terminal | None = None, *, everything: bool = False
+) -> str:
+    """Every entry with its first sentence; or the topics that people need, and a few names."""
+    listed = {kind: [one for one in entries if one.kind == kind] for kind in KINDS}
+    if everything:
+        tables = {
+            PLURALS[kind]: tuple((one.name, one.headline) for one in of_kind)
+            for kind, of_kind in listed.items()
+        }
+    else:
+        topics = {one.name: one.headline for one in listed["topic"]}
+        rest = [one.name for one in listed.pop("topic") if one.name not in _FIRST_TOPICS]
+        names = {"more topics": rest}
+        names |= {PLURALS[kind]: [one.name for one in of_kind] for kind, of_kind in listed.items()}
+        tables = {
+            "topic": tuple((name, topics[name]) for name in _FIRST_TOPICS),
+            "names": tuple((kind, few(of_kind, _FEW)) for kind, of_kind in names.items()),
+        }
+    sections = (Section("", "", table=Table((name, ""), rows)) for name, rows in tables.items())
+    more = "" if everything else ", --all lists everything"
+    headline = f"'onnxpad explain NAME' explains one of these{more}"
+    return document_text(Document("", "", headline, sections=tuple(sections)), terminal)
 
 
 def reproducer_text(found: Reproducer) -> str:

@@ -152,12 +152,9 @@ def _place(model: str) -> dict[str, Any]:
 
 
 def _uri(model: str) -> str:
-    """Relative to the working folder where the file is below it, with escapes (RFC 3986).
-
-    Code scanning shows nothing in links, so that they are followed as far as they stay there.
-    """
-    path, here = Path(model.replace("\\", "/")), Path.cwd()
-    for folder, file in ((here.resolve(), path.resolve()), (here, path.absolute())):
-        if file.is_relative_to(folder):
-            return quote(file.relative_to(folder).as_posix())
+    """Relative to the working folder where the file is below it, with escapes (RFC 3986)."""
+    path = Path(model.replace("\\", "/"))
+    file = path.absolute()
+    if file.is_relative_to(Path.cwd()):
+        return quote(file.relative_to(Path.cwd()).as_posix())
     return path.as_uri() if path.is_absolute() else quote(path.as_posix())

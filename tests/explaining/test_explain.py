@@ -17,7 +17,7 @@ from onnxpad.rewriting.passes import all_passes
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.targets import all_targets
 from onnxpad.runtimes.traps import all_rules
-from onnxpad.show.explanations import list_text
+from onnxpad.show.explanations import listing_text
 
 TOPICS = [path.stem for path in (Path(onnxpad.__file__).parent / "topics").glob("*.txt")]
 
@@ -73,7 +73,7 @@ def test_words_of_reports_and_rules_are_explained(name: str, kind: str, told: st
 
 
 def test_the_list_has_every_kind_and_name() -> None:
-    text = list_text(entries())
+    text = listing_text(entries(), everything=True)
     assert [line for line in text.splitlines() if line in {"passes", "traps"}] == [
         "passes",
         "traps",

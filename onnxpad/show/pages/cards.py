@@ -10,7 +10,7 @@ from onnxpad.inspection import Inspection, is_worth_a_row, with_far_pad
 from onnxpad.padding.chain import Chain
 from onnxpad.show.document import Card, Picture, Section
 from onnxpad.show.pages.drawings import Drawing, drawing_of, sentence
-from onnxpad.show.pages.figures import legend, window_figure
+from onnxpad.show.pages.figures import window_figure
 
 _FAILING = ("refused", "wrong", "off-device")
 
@@ -90,5 +90,5 @@ def _cards(kind: str, nodes: Iterable[tuple[str, _Looks]]) -> Iterator[Card]:
             whens = (said.partition(":")[0].capitalize() for said, one in looks.pictures if one)
             told = zip(whens, map(sentence, drawn), strict=True)
             text = " ".join(f"{when}: {said}".removeprefix(": ") for when, said in told)
-            title, signs = f"{looks.title} {few(names, 1)}", legend(*drawn)
-            yield Card(anchor, title, text, pictures, signs, tuple(names), looks.is_wrong)
+            title = f"{looks.title} {few(names, 1)}"
+            yield Card(anchor, title, text, pictures, tuple(names), looks.is_wrong)

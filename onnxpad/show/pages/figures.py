@@ -125,14 +125,7 @@ def window_figure(drawing: Drawing, *, title: str = "", anchor: str = "") -> str
     )
 
 
-def legend(*drawings: Drawing) -> str:
-    """HTML of what the signs in figures stand for."""
-    frames = [frame for drawing in drawings for frame in drawing.frames if frame.holds]
-    entries = dict.fromkeys((_tile(frame), frame.by, frame.holds) for frame in frames)
-    return rendered("legend.html", entries=entries, cell=_CELL)
-
-
-def _tile(frame: Frame, key: str = "") -> tuple[str, str, str]:
+def _tile(frame: Frame, key: str) -> tuple[str, str, str]:
     """A cell of padding: its name, its kind, and the sign for what it holds."""
     kind = "front" if frame.by == "Pad" else "own"
     text = _SIGNS.get(frame.holds, frame.holds if len(frame.holds) < 4 else "c")
