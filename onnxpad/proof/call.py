@@ -13,7 +13,7 @@ from onnxpad.proof.clock import Clock
 from onnxpad.proof.domain import Domain
 from onnxpad.proof.endings import Undecided
 from onnxpad.proof.functions import Number
-from onnxpad.proof.sized import PLAIN, Notes, Size, Sized, Way, Ways, hangs, is_sized, plain
+from onnxpad.proof.sized import Notes, Size, Sized, hangs, is_sized, plain
 
 Array = NDArray[Any]
 
@@ -22,16 +22,14 @@ Array = NDArray[Any]
 class Value:
     """A tensor: cells of the domain, or where it is `known` the numbers themselves.
 
-    `written` are the sizes of its axes where some hang on open ones; `ways` lead here from the
-    inputs. `degree` and `bits` bound the polynomials that the cells are, in the random points and
-    in their coefficients.
+    `written` are the sizes of its axes where some hang on open ones. `degree` and `bits` bound the
+    polynomials that the cells are, in the random points and in their coefficients.
     """
 
     cells: Array
     dtype: np.dtype[Any]
     known: bool = False
     written: tuple[Size, ...] | None = None
-    ways: Ways = field(default_factory=dict)
     degree: int = 0
     bits: int = 1
 
@@ -51,9 +49,9 @@ class Value:
         return plain(self.cells, self.dtype)
 
     @property
-    def sources(self) -> int:
-        """The open sizes that known numbers came from."""
-        return hangs(*self.cells.ravel().tolist()) if self.known and is_sized(self.cells) else 0
+    def is_sized(self) -> bool:
+        """Whether its numbers hang on open sizes."""
+        return self.known and is_sized(self.cells) and hangs(*self.cells.ravel())
 
 
 @dataclass(slots=True)
@@ -77,7 +75,7 @@ class Budget:
 
 @dataclass(slots=True)
 class Call:
-    """An operator, its operands and attributes; `ways` are those of its results.
+    """An operator, its operands and attributes.
 
     `written` are the sizes of the axes of a result, where the rule tells them.
     """
@@ -91,7 +89,6 @@ class Call:
     notes: Notes
     budget: Budget
     outputs: int = 1
-    ways: dict[int, Way] = field(default_factory=dict)
     written: Sequence[Size] | None = None
 
     def get(self, name: str, default: Any = None) -> Any:  # noqa: ANN401 - of any type
@@ -115,7 +112,7 @@ class Call:
 
     def embedded(self, value: Value) -> Array:
         """A tensor in the domain."""
-        if value.sources:
+        if value.is_sized:
             self.notes.breaks("a size becomes data")
         return self.d.embed(value.numbers) if value.known else value.cells
 
@@ -160,13 +157,6 @@ class Call:
         written = None if axes is None else tuple(axes)
         return replace(self.need(0), cells=np.asarray(cells), written=written)
 
-    def window(self, sizes: int, reach: int, stride: int = 1) -> None:
-        """Windows over axes that hang on these sizes reach so many cells and step by `stride`."""
-        for bit in bits_of(sizes):
-            way = self.ways.get(bit, PLAIN)
-            self.ways[bit] = Way(way.far + reach * way.period, way.period * stride)
-        self.notes.tie(sizes)
-
     def breaks(self, reason: str, *axes: int) -> None:
         """Lemma 2 does not hold where one of these axes of the first operand (of all) is open."""
         sizes = self.need(0).axes
@@ -187,11 +177,6 @@ class Call:
     def reads(self, reading: str) -> None:
         """Name a reading that this result hangs on."""
         self.notes.readings.add(reading)
-
-
-def bits_of(sizes: int) -> list[int]:
-    """The single bits of a mask."""
-    return [1 << at for at in range(sizes.bit_length()) if sizes >> at & 1]
 
 
 def lowest(dtype: np.dtype[Any]) -> tuple[Number, Number | None]:

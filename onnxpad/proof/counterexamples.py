@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -30,7 +29,6 @@ _SIGNS = ("both", "negative", "positive")
 _MAGNITUDES = (1.0, 8.0, 0.01, 3000.0, 0.0, 1e6)
 _AT_ENDS, _BESIDE = 3000.0, 0.2
 """Whole numbers of this magnitude are the least and the largest, but for a few beside them."""
-_FEW, _MOST_SLICES, _FAR = 16, 96, 1000.0
 _ROUNDS, _SMALL = 8, 1 << 12
 """Small inputs are drawn so often: where results are rounded, few of them show a difference."""
 _SHAKES, _SAFE = 2, 64.0
@@ -59,7 +57,6 @@ class Counterexample:
     """An input of a region on which two sides differ; `inputs` by the name in the first model.
 
     `cell` is None where no single cell differs: another shape, another type, no result any more.
-    `reads` are the cells of inputs that each side reads for it, where that differs and is known.
     `replaced` are the names of inputs that have another value than their default.
     """
 
@@ -67,7 +64,6 @@ class Counterexample:
     sizes: Mapping[str, int]
     inputs: Mapping[str, Array] = field(repr=False)
     cell: OutputCell | None = None
-    reads: tuple[str, str] = ("", "")
     replaced: tuple[str, ...] = ()
 
 
@@ -96,7 +92,7 @@ def confirm(
                 continue
             return None
         if shown:
-            return _shown(region, mismatch.sizes, inputs, shown, shop)
+            return _shown(region, mismatch.sizes, inputs, shown)
     return None
 
 
@@ -146,8 +142,6 @@ class _Draws:
         self, cut: Cut, sizes: Sizes, kind: tuple[float, str], default: Array | None
     ) -> Array:
         rows = self._rows.get(cut.key)
-        if cut.numbers is not None:
-            return cut.numbers
         if default is not None:
             return default
         shape, (magnitude, sign) = cut.shape(sizes), kind
@@ -254,80 +248,18 @@ def _difference(
 
 
 def _shown(
-    region: Region,
-    sizes: Sizes,
-    inputs: Mapping[Any, Array],
-    found: OutputCell | str,
-    shop: Workshop,
+    region: Region, sizes: Sizes, inputs: Mapping[Any, Array], found: OutputCell | str
 ) -> Counterexample:
     named = {cut.names[0][0]: np.asarray(inputs[cut.key], cut.dtype) for cut in region.cuts}
     listed = ", ".join(f"{name}={size}" for name, size in sizes.items())
     text = f"{found}, at {listed}" if listed else str(found)
-    defaults, cell, reads = region.graphs[0].defaults, None, ("", "")
-    if isinstance(found, OutputCell):
-        cell = found
-        with suppress(Undecided, Fork):
-            reads = _cells_read(region, sizes, inputs, found, shop)
+    defaults = region.graphs[0].defaults
     replaced = tuple(
         name
         for name, value in named.items()
         if name in defaults and not np.array_equal(value, defaults[name].numbers())
     )
     if replaced:
-        few = [name for name in replaced if named[name].size <= _FEW]
-        numbers = [f"{name}={named[name].tolist()}" for name in few]
-        others = [f"another {name}" for name in replaced if name not in few]
-        text += f", where a caller gives {', '.join(numbers + others)}"
-    return Counterexample(text, sizes, named, cell, reads, replaced)
-
-
-def _cells_read(
-    region: Region, sizes: Sizes, inputs: Mapping[Any, Array], cell: OutputCell, shop: Workshop
-) -> tuple[str, str]:
-    """What each side reads for a cell, such as 'x[0, 2:5]', for people who look at it.
-
-    Along each axis of an input, one slice after the other is moved far up and far down; the cell
-    reads those that it follows. That is at least a part of what it reads. Empty where that is too
-    much to find out, and where both read the same.
-    """
-    if sum(sum(cut.shape(sizes)) for cut in region.cuts) > _MOST_SLICES:
-        return "", ""
-    output = region.wanted[0].index(cell.output)
-
-    def numbers(moved: Mapping[Any, Array]) -> list[float]:
-        made = in_numbers(region, sizes, {**inputs, **moved}, shop)
-        both = [one for one in made if isinstance(one, list)]
-        if len(both) < len(made):
-            raise Undecided("no result")
-        return [float(one[output].cells[cell.index]) for one in both]
-
-    plain = numbers({})
-
-    def follows(cut: Cut, axis: int, at: int) -> list[bool]:
-        """Whether each side follows a slice."""
-        moves = np.zeros_like(inputs[cut.key])
-        far = _FAR * max(1.0, float(np.abs(inputs[cut.key]).max(initial=0.0)))
-        np.moveaxis(moves, axis, 0)[at] = far
-        moved = [numbers({cut.key: inputs[cut.key] + way * moves}) for way in (1, -1)]
-        return [any(one[side] != plain[side] for one in moved) for side in (0, 1)]
-
-    texts: tuple[list[str], list[str]] = ([], [])
-    for cut in (one for one in region.cuts if one.dtype.kind == "f"):
-        shape = inputs[cut.key].shape
-        seen = [[follows(cut, axis, at) for at in range(size)] for axis, size in enumerate(shape)]
-        for side, text in enumerate(texts):
-            places = [[at for at, one in enumerate(axis) if one[side]] for axis in seen]
-            if all(places):
-                text.append(f"{cut.names[0][0]}[{', '.join(map(_range, places))}]")
-    first, second = (" and ".join(text) or "no input" for text in texts)
-    return ("", "") if first == second else (first, second)
-
-
-def _range(places: list[int]) -> str:
-    """'2', '2:5', or '0, 2, 4' in brackets."""
-    first, last = places[0], places[-1]
-    if len(places) == 1:
-        return str(first)
-    if places == list(range(first, last + 1)):
-        return f"{first}:{last + 1}"
-    return f"({', '.join(map(str, places))})"
+        text += f", where a caller gives {', '.join(replaced)}"
+    cell = found if isinstance(found, OutputCell) else None
+    return Counterexample(text, sizes, named, cell, replaced)

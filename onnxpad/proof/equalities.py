@@ -24,7 +24,6 @@ from onnxpad.proof.sizes import Fact, moderate_sizes, prove_sizes, shrunk
 
 _DEEPEST = 8
 _PATIENCE = 1 / 4
-_TURNS, _MORE_TURNS = 4, 16
 _SEARCHED = ((5, 2, True), (12, 2, True), (32, 2, False), (32, 1, False), (64, 1, False))
 """Sizes for numbers: from where on, but for how many axes, and whether they differ."""
 Pair = tuple[str, str]
@@ -147,8 +146,6 @@ class Equalities:
                 found, rounded, count = self._at_sizes(form)
             except Undecided as ended:
                 reason = ended
-                if last and self._is_whole(form) and (shown := self._assumed(form)):
-                    return shown
                 continue
             finally:
                 shop.budget.cells += kept - kept // 3
@@ -179,42 +176,6 @@ class Equalities:
 
     def _is_whole(self, region: Region) -> bool:
         return all(cut in self.cutting.inputs for cut in region.cuts)
-
-    def _assumed(self, region: Region) -> Counterexample | None:
-        """A difference where inputs that operators read as numbers (pads, axes) are a few of them.
-
-        One that has a default is that at first, and then others beside it. A proof for some
-        numbers would be none for all.
-        """
-        shop = self.shop
-        random = np.random.default_rng(int.from_bytes(shop.source(16), "little"))
-        defaults = self.cutting.sides[0].graph.defaults
-        for turn in range(_MORE_TURNS if defaults else _TURNS):
-            cuts = tuple(self._as_numbers(cut, random, turn) for cut in region.cuts)
-            if all(cut.numbers is None for cut in cuts):
-                return None
-            fixed = replace(region, cuts=cuts)
-            with suppress(Undecided):
-                found, _ = prove_sizes(fixed, self.cutting.facts, shop, self.limits.sizes)
-                if isinstance(found, Mismatch) and (shown := confirm(fixed, found, shop)):
-                    return shown
-        return None
-
-    def _as_numbers(self, cut: Cut, random: np.random.Generator, turn: int) -> Cut:
-        """A list of whole numbers as drawn, or as its default and more; other tensors as they are.
-
-        Lists as long as pads leave batch and channels alone at first.
-        """
-        shape = [one for one in cut.sizes if isinstance(one, int)]
-        if cut.dtype.kind != "i" or len(shape) < len(cut.sizes) or len(shape) > 1 or not cut.data:
-            return cut
-        default = self.cutting.sides[0].graph.defaults.get(cut.names[0][0])
-        drawn = random.integers(0, 2 + turn % _TURNS, shape).astype(cut.dtype)
-        if shape and shape[0] % 2 == 0 and shape[0] >= 6 and turn % _TURNS < _TURNS // 2:
-            drawn.reshape(2, -1)[:, :2] = 0
-        if default is not None:
-            drawn = default.numbers() + drawn * (turn > 0 and random.integers(2))
-        return replace(cut, numbers=drawn)
 
     def _at_sizes(self, region: Region) -> tuple[Mismatch | bool, bool, int]:
         """The comparison, whether floats were taken for fractions, and the number of sizes."""

@@ -2,9 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from functools import cache, reduce
-from operator import or_
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,7 +16,7 @@ from onnxpad.proof.floats import Numeric
 from onnxpad.proof.graphs import RANDOM, Constant, Graph, Node
 from onnxpad.proof.operators import arithmetic, cell_moves, sampled, windowed
 from onnxpad.proof.operators.referred import referred
-from onnxpad.proof.sized import Notes, Sized, Ways, broadcast, farther, hanging_on, hangs
+from onnxpad.proof.sized import Notes, broadcast, hangs
 
 Array = NDArray[Any]
 Environment = dict[str, Value]
@@ -105,29 +103,23 @@ class Evaluation:
         if node.bodies and (node.domain, node.op) == ("", "If"):
             return self._branch(node, inputs, values)
         rule = self._rule(node)
-        ways: Ways = {}
-        for value in inputs:
-            ways = ways if value is None else farther(ways, value.ways)
         count = max((at + 1 for at, name in enumerate(node.outputs) if name), default=0)
         facts = (node.op, node.domain, node.opset, inputs, node.attributes)
-        call = Call(*facts, self.d, self.notes, self.budget, count, dict(ways))
+        call = Call(*facts, self.d, self.notes, self.budget, count)
         check_text(node, inputs)
         try:
             made = rule(call)
         except (ArithmeticError, LookupError, TypeError, ValueError) as error:
             # Attributes and operands are a file's: what a rule does not expect, it cannot judge.
             raise Undecided(f"{node.op} is not as its text says: {error}") from None
-        finally:
-            self.notes.ways = farther(self.notes.ways, call.ways)
         degree, bits = _bounds(call)
         if degree > STEEPEST:
             raise Undecided("a polynomial of too high a degree")
         self.notes.degree = max(self.notes.degree, degree)
         self.notes.bits = max(self.notes.bits, bits)
-        if any(one is not None and (one.written or one.sources) for one in inputs):
+        if any(one is not None and (one.written or one.is_sized) for one in inputs):
             made = [_followed(call, value) for value in made]
-        found = [replace(one, ways=call.ways) for one in made]
-        return [one if one.known else replace(one, degree=degree, bits=bits) for one in found]
+        return [one if one.known else replace(one, degree=degree, bits=bits) for one in made]
 
     def _branch(
         self, node: Node, inputs: Sequence[Value | None], values: Environment
@@ -136,7 +128,7 @@ class Evaluation:
         if condition is None or condition.cells.size != 1:
             raise Undecided("If without one condition")
         if condition.known:
-            if condition.sources or hangs(*condition.axes):
+            if condition.is_sized or hangs(*condition.axes):
                 self.notes.breaks("If chooses by sizes")
             taken = bool(condition.cells.reshape(()).item())
         else:
@@ -158,13 +150,10 @@ def _followed(call: Call, value: Value) -> Value:
         written = operands[0].axes
     if tuple(map(int, written)) != value.shape:
         call.notes.breaks(f"how {call.op} changes sizes is not known")
-        sizes = hangs(*(size for one in operands for size in one.axes))
-        written = tuple(Sized(Fraction(size), sizes, {}, call.notes) for size in value.shape)
-    value = replace(value, written=written if hangs(*written) else None)
-    sizes = reduce(or_, (one.sources for one in operands[1:]), 0)
-    if value.known and sizes and call.op not in _KEPT_NUMBERS:
-        value = replace(value, cells=hanging_on(sizes, value.cells, call.notes))
-    return value
+        written = value.shape
+    if value.known and call.op not in _KEPT_NUMBERS and any(one.is_sized for one in operands[1:]):
+        call.notes.breaks(f"{call.op} chooses numbers by sizes")
+    return replace(value, written=written if hangs(*written) else None)
 
 
 def check_text(node: Node, inputs: Sequence[Value | None]) -> None:

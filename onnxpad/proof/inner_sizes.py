@@ -16,7 +16,7 @@ from onnxpad.proof.clock import Clock
 from onnxpad.proof.graphs import Graph
 from onnxpad.proof.regions import Cut, Sizes, open_names
 from onnxpad.proof.shapes import Shapes, shapes_of
-from onnxpad.proof.sized import PLAIN, Sized
+from onnxpad.proof.sized import Sized
 from onnxpad.proof.sizes import Fact, Facts, onset
 
 _MOST = 64
@@ -53,14 +53,12 @@ def _facts(look: Callable[[int], Shapes], bit: int, fact: Fact) -> dict[Place, F
         shapes = look(last)
         if not shapes.has_result:
             continue
-        if any(mask & bit and mask != bit for mask in shapes.notes.tied):
-            return {}
         for tensor, value in shapes.followed.items():
             for axis, size in enumerate(value.axes):
-                if isinstance(size, Sized) and size.sizes == bit:
+                if isinstance(size, Sized) and [*size.slopes] == [bit]:
                     place = tensor, axis
                     sizes.setdefault(place, []).append(int(size))
-                    start, period = onset(shapes.notes, value.ways.get(bit, PLAIN), bit, fact)
+                    start, period = onset(shapes.notes, size.far, bit, fact)
                     limit = max(start, last if not looks else 0) + 2 * period
                     limits[place] = max(limit, limits.get(place, 0))
         looks += 1

@@ -70,7 +70,11 @@ def prove(
     clock = Clock(limits.seconds, limits.slowdown)
     shop = Workshop(Budget(limits.cells, clock=clock), source, clock)
     try:
-        proof = _proved(before, after, dims or {}, shop, limits, outside)
+        graphs = read(before, outside[0]), read(after, outside[1])
+        proof = _proved(graphs, dims or {}, shop, limits)
+        if proof.verdict == "undecided" and graphs[0].defaults:
+            kept = _proved(graphs, dims or {}, shop, limits, keeping=set(graphs[0].defaults))
+            proof = kept if kept.verdict == "refuted" else proof
     except Undecided as reason:
         proof = Proof("undecided", str(reason))
     except RecursionError:
@@ -88,16 +92,15 @@ def _timed(proof: Proof, shop: Workshop, seconds: float) -> Proof:
 
 
 def _proved(
-    before: onnx.ModelProto,
-    after: onnx.ModelProto,
+    graphs: tuple[Graph, Graph],
     dims: Mapping[str, int | str],
     shop: Workshop,
     limits: Limits,
-    outside: tuple[Outside, Outside],
+    keeping: Collection[str] = (),
 ) -> Proof:
-    graphs = (read(before, outside[0]), read(after, outside[1]))
+    """The verdict on two graphs, where nobody replaces the defaults `keeping`."""
     other = _other_defaults(graphs)
-    if kept := _kept_defaults(graphs, other):
+    if kept := _kept_defaults(graphs, {*other, *keeping}):
         shop.used.add(f"{', '.join(kept)} keep{'s' * (len(kept) < 2)} the default")
     complaint = interface(*graphs)
     if complaint:
@@ -113,7 +116,10 @@ def _proved(
     for node in graphs[0].nodes:
         numbering.add(node, sides[0].classes)
     cutting = Cutting(sides, inputs, facts, shop.clock)
-    found = _by_regions(Equalities(cutting, numbering, shop, limits))
+    try:
+        found = _by_regions(Equalities(cutting, numbering, shop, limits))
+    except Undecided as reason:
+        return Proof("undecided", str(reason))
     if other and found.verdict == "proved":
         raise Undecided(f"{', '.join(sorted(other))} has another default, and may be given")
     return found

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from onnxpad.proof.field import BITS, PRIMES, Field, Source
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.formal import Formal
 from onnxpad.proof.graphs import Constant, Graph, Node
-from onnxpad.proof.sized import Notes, Size, Sized, hangs, variable
+from onnxpad.proof.sized import Notes, Size, Sized, hangs
 
 Array = NDArray[Any]
 Sizes = Mapping[str, int]
@@ -29,8 +30,7 @@ _MIXED = 5
 class Cut:
     """A tensor that both sides hold, by the names that it has there; a free variable.
 
-    `sizes` are numbers or names of variables; `data` says that it is no constant left open;
-    `numbers` are what it is taken to be, where only a difference is looked for.
+    `sizes` are numbers or names of variables; `data` says that it is no constant left open.
     """
 
     key: Any
@@ -38,7 +38,6 @@ class Cut:
     dtype: np.dtype[Any]
     sizes: tuple[int | str, ...]
     data: bool = True
-    numbers: Array | None = field(default=None, compare=False)
 
     def shape(self, sizes: Sizes) -> tuple[int, ...]:
         """Its shape where the variables have these sizes."""
@@ -123,7 +122,9 @@ def measured(cuts: Sequence[Cut], sizes: Sizes, notes: Notes) -> list[tuple[Size
     notes.sizes = {bit: sizes[name] for name, bit in bits.items()}
     return [
         tuple(
-            one if isinstance(one, int) else variable(sizes[one], bits[one], notes)
+            one
+            if isinstance(one, int)
+            else Sized(Fraction(sizes[one]), {bits[one]: Fraction(1)}, notes)
             for one in cut.sizes
         )
         for cut in cuts
@@ -136,10 +137,7 @@ def given(region: Region, side: int, sizes: Sizes, run: Evaluation) -> Environme
     for cut, axes in zip(region.cuts, measured(region.cuts, sizes, run.notes), strict=True):
         shape = cut.shape(sizes)
         run.budget.spend(int(np.prod(shape, dtype=np.float64)))
-        if cut.numbers is not None:
-            value = Value(cut.numbers, cut.dtype, known=True)
-        else:
-            value = Value(run.d.fresh(cut.key, shape), cut.dtype, degree=1)
+        value = Value(run.d.fresh(cut.key, shape), cut.dtype, degree=1)
         value = replace(value, written=axes if hangs(*axes) else None)
         made |= dict.fromkeys(cut.names[side], value)
     return made

@@ -5,12 +5,7 @@ of n by a period alone. A `Sized` is the number at the sizes of an evaluation, w
 for each. Sums keep that. Cutting to whole numbers does if the period times the slope is whole: the
 denominator is noted. A comparison comes out the same at all larger sizes of that remainder, unless
 the difference goes towards 0: the size at which it arrives there is noted, up to which to compare.
-What a slope cannot tell (products, sizes compared with each other) is noted as irregular.
-
-A float that grows with a size is the exact number only where that is a whole number over a power of
-two, and not too large for its type. Elsewhere it is rounded, which no slope tells. Where it is a
-whole number over another one it lies farther from where a cut turns than rounding reaches, and may
-be cut; nothing else may be made of it.
+What a slope cannot tell (products, floats, two sizes at once) is noted as irregular.
 """
 
 import operator
@@ -19,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import reduce
 from math import ceil, floor, lcm
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,58 +23,29 @@ from onnxpad.proof.endings import NoResult, Undecided
 
 Array = NDArray[Any]
 _MOST = 1 << 12
-_LARGEST = 1 << 16
-"""Up to which size a float must be exact."""
-
-
-class Way(NamedTuple):
-    """What an open size meets on the way from the inputs to a tensor: see lemma 2."""
-
-    far: int = 0
-    period: int = 1
-
-
-Ways = Mapping[int, Way]
-"""By the bit that stands for an open size."""
-PLAIN = Way()
-
-
-def farther(one: Ways, other: Ways) -> dict[int, Way]:
-    """Both ways together."""
-    made = dict(one)
-    for bit, way in other.items():
-        own = made.get(bit, PLAIN)
-        made[bit] = Way(max(own.far, way.far), lcm(own.period, way.period))
-    return made
 
 
 @dataclass(slots=True)
 class Notes:
     """What an evaluation tells the lemmas.
 
-    `sizes` are those of the evaluation, by bit. `ways` are the farthest of open sizes, `moduli`
-    divide the period, `turns` are sizes at which a comparison turns over, and `only` the fixed
-    sizes that an open one must be, by bit. `tied` are sets of open sizes that hang on each other,
-    `irregular` is why lemma 2 does not hold, `readings` were used, `rounded` says that a float was
-    taken for the fraction that it rounds, `degree` and `bits` are the largest of any tensor.
+    `sizes` are those of the evaluation, by bit. By bit as well: `far` is how many cells windows and
+    pads reach together, `moduli` divide the period, `turns` are sizes at which a comparison turns
+    over, and `only` the fixed sizes that an open one must be. `irregular` is why lemma 2 does not
+    hold, `readings` were used, `rounded` says that a float was taken for the fraction that it
+    rounds, `degree` and `bits` are the largest of any tensor.
     """
 
     sizes: Mapping[int, int] = field(default_factory=dict)
-    ways: dict[int, Way] = field(default_factory=dict)
+    far: dict[int, int] = field(default_factory=dict)
     moduli: dict[int, int] = field(default_factory=dict)
     turns: dict[int, set[int]] = field(default_factory=dict)
     only: dict[int, set[int]] = field(default_factory=dict)
-    tied: set[int] = field(default_factory=set)
     irregular: str = ""
     readings: set[str] = field(default_factory=set)
     rounded: bool = False
     degree: int = 1
     bits: int = 1
-
-    def tie(self, sizes: int) -> None:
-        """These sizes hang on each other."""
-        if sizes & (sizes - 1):
-            self.tied.add(sizes)
 
     def breaks(self, reason: str) -> None:
         """Lemma 2 does not hold."""
@@ -87,13 +53,13 @@ class Notes:
 
     def merge(self, other: "Notes") -> None:
         """Take in what another evaluation told."""
-        self.ways = farther(self.ways, other.ways)
+        for bit, number in other.far.items():
+            self.far[bit] = max(self.far.get(bit, 0), number)
         for bit, number in other.moduli.items():
             self.moduli[bit] = lcm(self.moduli.get(bit, 1), number)
         for own, more in ((self.turns, other.turns), (self.only, other.only)):
             for bit, numbers in more.items():
                 own.setdefault(bit, set()).update(numbers)
-        self.tied |= other.tied
         self.irregular = self.irregular or other.irregular
         self.readings |= other.readings
         self.rounded |= other.rounded
@@ -102,81 +68,77 @@ class Notes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sized:
-    """A number that hangs on open sizes: their bits, and its slope for each where that is not 0.
+    """A number that hangs on open sizes, with its slope for each of their bits.
 
     It is a whole number for Python and numpy where it is one. Arithmetic and comparisons write what
-    they ask of sizes to the notes. At all sizes it is a whole number over `unit`, or the `rounded`
-    float of such a number, whose unit is 0 where a cut may turn by that.
+    they ask of sizes to the notes. `far` is how many cells, counted at the input, windows
+    and pads reach on the way here; `pace` how many of those make one cell, at most.
     """
 
     number: Fraction
-    sizes: int
     slopes: Mapping[int, Fraction]
     notes: Notes
-    unit: int = 1
-    rounded: bool = False
+    far: int = 0
+    pace: Fraction = Fraction(1)
 
     def made(
-        self, number: Fraction, slopes: Mapping[int, Fraction], *others: "Sized", unit: int = 1
+        self, number: Fraction | int, slopes: Mapping[int, Fraction], *others: "Sized"
     ) -> "Sized":
         """Another number that hangs on the same sizes, and on those of others."""
-        sizes = reduce(operator.or_, (one.sizes for one in others), self.sizes)
-        self.notes.tie(sizes)
-        slopes = {bit: slope for bit, slope in slopes.items() if slope}
-        return Sized(number, sizes, slopes, self.notes, unit if slopes else number.denominator)
-
-    def as_float(self, dtype: np.dtype[Any]) -> "Sized":
-        """As a type of floats has it."""
-        number = Fraction(float(dtype.type(float(self))))
-        if not self.slopes:
-            return self.made(number, {})
-        reach = max(abs(self.number), _LARGEST * max(map(abs, self.slopes.values())))
-        unit = self.unit if reach * self.unit < 1 << np.finfo(dtype).nmant else 0
-        rounded = self.rounded or not unit or bool(unit & (unit - 1))
-        return replace(self, number=number, unit=unit, rounded=rounded)
-
-    def exact(self) -> "Sized":
-        """This one; raises Undecided for a rounded float."""
-        if self.rounded:
-            raise Undecided("a rounded float decides")
-        return self
+        bits = self.slopes.keys() | {bit for one in others for bit in one.slopes}
+        if len(bits) > 1:
+            self.notes.breaks("a number hangs on two sizes")
+        slopes = {bit: slopes.get(bit, Fraction(0)) for bit in bits}
+        paces = [abs(1 / slope) for slope in slopes.values() if slope]
+        pace = max(*paces, *(one.pace for one in (self, *others)), Fraction(1))
+        far = max(one.far for one in (self, *others))
+        return Sized(Fraction(number), slopes, self.notes, far, pace)
 
     def lifted(self, other: Any) -> "Sized":  # noqa: ANN401 - numbers of any type
         """A fixed number as one of this class."""
         if isinstance(other, Sized):
             return other
-        number = Fraction(other.item() if isinstance(other, np.generic) else other)
-        return Sized(number, 0, {}, self.notes, number.denominator)
+        number = other.item() if isinstance(other, np.generic) else other
+        return Sized(Fraction(number), {}, self.notes)
+
+    @property
+    def is_level(self) -> bool:
+        """Whether it is the same at all sizes of one remainder."""
+        return not any(self.slopes.values())
 
     @property
     def is_size(self) -> bool:
         """Whether it is an open size itself, and not only grows as one."""
-        return self.slopes == {self.sizes: 1} and self.number == self.notes.sizes[self.sizes]
+        size = [self.notes.sizes[bit] for bit in self.slopes]
+        return size == [self.number] and set(self.slopes.values()) == {Fraction(1)}
+
+    def reached(self, cells: int) -> "Sized":
+        """See the function `reached`."""
+        far = self.far + ceil(cells * self.pace)
+        for bit in self.slopes:
+            self.notes.far[bit] = max(far, self.notes.far.get(bit, 0))
+        return replace(self, far=far)
 
     def __int__(self) -> int:
         return int(self.number)
 
     __index__ = __int__
 
-    def __float__(self) -> float:
-        return float(self.number)
-
     def __bool__(self) -> bool:
         return bool(self.number)
 
     def __add__(self, other: "Size") -> "Sized":
-        one, more = self.exact(), self.lifted(other).exact()
+        more = self.lifted(other)
         slopes = {
-            bit: one.slopes.get(bit, Fraction(0)) + more.slopes.get(bit, Fraction(0))
-            for bit in one.slopes.keys() | more.slopes.keys()
+            bit: self.slopes.get(bit, Fraction(0)) + more.slopes.get(bit, Fraction(0))
+            for bit in self.slopes.keys() | more.slopes.keys()
         }
-        return one.made(one.number + more.number, slopes, more, unit=lcm(one.unit, more.unit))
+        return self.made(self.number + more.number, slopes, more)
 
     __radd__ = __add__
 
     def __neg__(self) -> "Sized":
-        slopes = {bit: -slope for bit, slope in self.slopes.items()}
-        return replace(self, number=-self.number, slopes=slopes)
+        return self * -1
 
     def __sub__(self, other: "Size") -> "Sized":
         return self + -other
@@ -185,52 +147,46 @@ class Sized:
         return -self + other
 
     def __mul__(self, other: "Size | Fraction") -> "Sized":
-        by = self.exact().lifted(other).exact()
-        if (self.slopes and by.sizes) or (by.slopes and self.sizes):
+        by = self.lifted(other)
+        if self.slopes and by.slopes:
             self.notes.breaks("a product of sizes")
         slopes = {bit: slope * by.number for bit, slope in self.slopes.items()}
         slopes |= {bit: slope * self.number for bit, slope in by.slopes.items()}
-        return self.made(self.number * by.number, slopes, by, unit=self.unit * by.unit)
+        return self.made(self.number * by.number, slopes, by)
 
     __rmul__ = __mul__
 
-    def over(self, other: "Size | Fraction") -> "Sized":
+    def whole(self, cut: Callable[[Fraction], int]) -> "Sized":
+        """Cut to a whole number, in a way that comes again after whole numbers."""
+        for bit, slope in self.slopes.items():
+            self.notes.moduli[bit] = lcm(self.notes.moduli.get(bit, 1), slope.denominator)
+        return self.made(cut(self.number), self.slopes)
+
+    def over(self, other: "Size") -> "Sized":
         """The quotient, a fraction."""
-        by = self.exact().lifted(other).exact()
-        if by.sizes:
+        by = self.lifted(other)
+        if by.slopes:
             self.notes.breaks("a division by sizes")
         if not by.number:
             raise NoResult("a division by 0")
-        slopes = {bit: slope / by.number for bit, slope in self.slopes.items()}
-        unit = self.unit * abs(by.number.numerator)
-        return self.made(self.number / by.number, slopes, by, unit=unit)
-
-    def whole(self, cut: Callable[[Fraction], int], turns: int = 1) -> "Sized":
-        """Cut to a whole number, in a way that comes again after so many whole numbers."""
-        if not self.unit:
-            self.exact()
-        for bit, slope in self.slopes.items():
-            modulus = (slope / turns).denominator
-            self.notes.moduli[bit] = lcm(self.notes.moduli.get(bit, 1), modulus)
-        return self.made(Fraction(cut(self.number)), self.slopes)
+        return (self * (1 / by.number)).chosen(by)
 
     def __floordiv__(self, other: "Size") -> "Sized":
-        return self.over(other).whole(lambda number: number.__floor__())
+        return self.over(other).whole(floor)
 
     def __mod__(self, other: "Size") -> "Sized":
         return self - (self // other) * other
 
-    def truncated(self) -> "Sized":
-        """Cut to a whole number towards 0."""
-        return self.whole(floor if replace(self, rounded=not self.unit) >= 0 else ceil)
+    def truncated(self, other: "Sized") -> "Sized":
+        """The quotient cut towards 0 (Div-14)."""
+        quotient = self.over(other)
+        return quotient.whole(floor if quotient >= 0 else ceil)
 
     def sign(self, other: "Size" = 0) -> int:
         """The sign of the difference of two numbers."""
         apart = self - other
-        if len(apart.slopes) > 1:
-            self.notes.breaks("sizes are compared with each other")
         for bit, slope in apart.slopes.items():
-            if apart.number * slope <= 0:
+            if slope and apart.number * slope <= 0:
                 turn = self.notes.sizes[bit] + ceil(-apart.number / slope)
                 self.notes.turns.setdefault(bit, set()).add(turn)
         return (apart.number > 0) - (apart.number < 0)
@@ -249,22 +205,21 @@ class Sized:
 
     def chosen(self, *others: "Sized") -> "Sized":
         """This one, which others decided for."""
-        made = self.made(self.number, self.slopes, *others, unit=self.unit)
-        return replace(made, rounded=self.rounded)
+        return self.made(self.number, self.slopes, *others)
 
 
 Size = int | Sized
 """The size of an axis, or another number that may hang on open sizes."""
 
 
-def hangs(*numbers: Any) -> int:  # noqa: ANN401 - numbers of any type
-    """The open sizes that numbers hang on, as bits."""
-    return reduce(operator.or_, (one.sizes for one in numbers if isinstance(one, Sized)), 0)
+def hangs(*numbers: Any) -> bool:  # noqa: ANN401 - numbers of any type
+    """Whether numbers hang on open sizes."""
+    return any(isinstance(one, Sized) and bool(one.slopes) for one in numbers)
 
 
-def variable(size: int, bit: int, notes: Notes) -> Sized:
-    """An open size itself."""
-    return Sized(Fraction(size), bit, {bit: Fraction(1)}, notes)
+def reached(size: Size, cells: int) -> Size:
+    """The size of an axis under windows, or beside pads, that reach so many of its cells."""
+    return size.reached(cells) if isinstance(size, Sized) else size
 
 
 def fit(notes: Notes, sizes: Sequence[Size]) -> Size:
@@ -273,9 +228,9 @@ def fit(notes: Notes, sizes: Sequence[Size]) -> Size:
     fixed = {one for one in sizes if not isinstance(one, Sized)}
     if not hanging:
         return max(fixed, default=1)
-    first = hanging[0]
-    if len(fixed) == 1 and hangs(*hanging) == first.sizes and all(one.is_size for one in hanging):
-        notes.only.setdefault(first.sizes, set()).update(fixed)
+    first = hanging[0].chosen(*hanging[1:])
+    if len(fixed) == 1 and first.is_size and all(one.is_size for one in hanging):
+        notes.only.setdefault(next(iter(first.slopes)), set()).update(fixed)
     else:
         for one in sizes:
             first.sign(one)
@@ -296,7 +251,8 @@ def broadcast(notes: Notes, shapes: Sequence[Sequence[Size]]) -> tuple[Size, ...
 def larger(one: Size, other: Size) -> Size:
     """The larger number, which hangs on what both hang on."""
     if isinstance(one, Sized):
-        return _larger(one, one.lifted(other))
+        more = one.lifted(other)
+        return max(one, more).chosen(one, more)
     return larger(other, one) if isinstance(other, Sized) else max(one, other)
 
 
@@ -305,35 +261,23 @@ def smaller(one: Size, other: Size) -> Size:
     return -larger(-one, -other)
 
 
-def _larger(one: Sized, other: Sized) -> Sized:
-    return (max(one, other)).chosen(one, other)
-
-
-def _smaller(one: Sized, other: Sized) -> Sized:
-    return -_larger(-one, -other)
-
-
-def _truth(says: Callable[[int], bool]) -> Callable[[Sized, Sized], Sized]:
+def _truth(says: Callable[[int], bool]) -> Callable[[Sized, Sized], Size]:
     """A comparison, by the sign of the difference."""
-    return lambda one, other: one.made(Fraction(says(one.sign(other))), {}, other)
+    return lambda one, other: one.made(says(one.sign(other)), {}, other)
 
 
-def _logic(says: Callable[[bool, bool], bool]) -> Callable[[Sized, Sized], Sized]:
-    return lambda one, other: one.made(Fraction(says(bool(one), bool(other))), {}, other)
+def _logic(says: Callable[[bool, bool], bool]) -> Callable[[Sized, Sized], Size]:
+    return lambda one, other: one.made(says(bool(one), bool(other)), {}, other)
 
 
-def _absolute(one: Sized) -> Sized:
-    return one if one >= 0 else -one
-
-
-_RULES: dict[str, Callable[..., Sized]] = {
+_RULES: dict[str, Callable[..., Size]] = {
     "Add": operator.add,
     "Sub": operator.sub,
     "Mul": operator.mul,
-    "Div": Sized.over,
+    "Div": Sized.truncated,
     "Mod": operator.mod,
-    "Max": _larger,
-    "Min": _smaller,
+    "Max": lambda *numbers: reduce(larger, numbers),
+    "Min": lambda *numbers: reduce(smaller, numbers),
     "Equal": _truth(lambda sign: sign == 0),
     "Greater": _truth(lambda sign: sign > 0),
     "GreaterOrEqual": _truth(lambda sign: sign >= 0),
@@ -344,16 +288,10 @@ _RULES: dict[str, Callable[..., Sized]] = {
     "Xor": _logic(operator.xor),
     "Not": lambda one: one.made(1 - one.number, {}),
     "Neg": operator.neg,
-    "Abs": _absolute,
-    "Relu": lambda one: _larger(one, one.lifted(0)),
-    "Sign": lambda one: one.made(Fraction(one.sign()), {}),
-    "Floor": lambda one: one.whole(floor),
-    "Ceil": lambda one: one.whole(ceil),
-    "Round": lambda one: one.whole(round, 2),
+    "Abs": lambda one: larger(one, -one),
+    "Relu": lambda one: larger(one, 0),
+    "Sign": lambda one: one.made(one.sign(), {}),
     "Where": lambda choice, one, other: (one if choice else other).chosen(choice, one, other),
-    "Clip": lambda one, low, high: _smaller(_larger(one, low), high),
-    "Cast": Sized.chosen,
-    "Truncated": Sized.truncated,
 }
 
 
@@ -362,32 +300,23 @@ def is_sized(cells: Array) -> bool:
     return cells.dtype == object
 
 
-def sized(op: str, notes: Notes, dtype: np.dtype[Any], *arrays: Array) -> Array:
-    """What an operator makes of numbers, cell by cell; floats are rounded as `dtype` is."""
+def sized(op: str, notes: Notes, *arrays: Array) -> Array | None:
+    """What an operator makes of numbers, cell by cell; None where no rule says."""
     if op not in _RULES:
-        raise Undecided(f"{op} of sizes")
-    rule, zero = _RULES[op], Sized(Fraction(0), 0, {}, notes)
+        notes.breaks(f"{op} of sizes")
+        return None
+    zero = Sized(Fraction(0), {}, notes)
     made = np.empty(np.broadcast_shapes(*(one.shape for one in arrays)), object)
     if made.size > _MOST:
         raise Undecided("too many numbers are computed with sizes")
     columns = np.broadcast_arrays(*arrays)
     for at in np.ndindex(made.shape):
-        one = rule(*(zero.lifted(column[at]) for column in columns))
-        if dtype.kind == "f":
-            one = one.as_float(dtype)
-        made[at] = one
+        made[at] = _RULES[op](*(zero.lifted(column[at]) for column in columns))
     return made
-
-
-def hanging_on(sizes: int, cells: Array, notes: Notes) -> Array:
-    """Numbers that hang on more sizes than they tell by themselves."""
-    more = np.asarray(Sized(Fraction(0), sizes, {}, notes), object)
-    return sized("Cast", notes, np.dtype(object), cells, more)
 
 
 def plain(cells: Array, dtype: np.dtype[Any]) -> Array:
     """Numbers as they are at these sizes."""
     if not is_sized(cells):
         return cells
-    numbers = [float(one) if dtype.kind == "f" else int(one) for one in cells.ravel().tolist()]
-    return np.asarray(numbers, dtype).reshape(cells.shape)
+    return np.asarray([int(one) for one in cells.ravel()], dtype).reshape(cells.shape)

@@ -2,7 +2,7 @@
 
 Lemma 2. Let `far` be how many cells windows, pads and bounds reach together along an axis, counted
 at the input, or the last size at which a comparison of sizes turns over if that is larger. Let
-`period` be the product of strides, with the denominators of slopes (see `sized`). If the sides
+`period` be the product of strides: the denominators of slopes (see `sized`). If the sides
 agree at all sizes up to far + period, they agree at every size. A larger size adds windows whose
 reading is a translate of one that was seen; cells near the front are counted from the front, cells
 near the end from the end. Conditions: every operator is a product of maps of one axis each, and
@@ -12,20 +12,20 @@ Open sizes that are apart are taken one at a time, with the others at sizes that
 is enough where both sides are products of maps of one axis, F1(n) x F2(m) and G1(n) x G2(m): from
 F1(n) x F2(M) = G1(n) x G2(M) for all n follows F1 = c G1 with the c of F2(M) = G2(M) / c, and with
 the same c F2 = G2 / c from F1(N) x F2(m) = G1(N) x G2(m). A few combinations at random are taken as
-well. Of open sizes that hang on each other (pads of one axis computed from the size of another) all
-combinations are taken.
+well. Open sizes that hang on each other (pads of one axis computed from the size of another) are
+irregular.
 
 Lemma 3. A fixed size may stand for a smaller one beyond that bound with the same remainder.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice, product, takewhile
 
 from onnxpad.proof.endings import Undecided
 from onnxpad.proof.regions import Mismatch, Region, Sizes, Workshop, compare
-from onnxpad.proof.sized import PLAIN, Notes, Way
+from onnxpad.proof.sized import Notes
 
 _ROUNDS = 8
 _LARGE = 12
@@ -67,10 +67,10 @@ class Fact:
 Facts = Mapping[str, Fact]
 
 
-def onset(notes: Notes, way: Way, bit: int, fact: Fact) -> tuple[int, int]:
+def onset(notes: Notes, far: int, bit: int, fact: Fact) -> tuple[int, int]:
     """From where on all comes again with an open size, and its period, by what was noted."""
-    period = math.lcm(way.period, notes.moduli.get(bit, 1), fact.period)
-    return max(way.far, *notes.turns.get(bit, ()), 0), period
+    period = math.lcm(notes.moduli.get(bit, 1), fact.period)
+    return max(far, *notes.turns.get(bit, ()), 0), period
 
 
 def first_result(region: Region, facts: Facts, shop: Workshop) -> tuple[Mismatch | bool, Sizes]:
@@ -156,7 +156,7 @@ def _asked(
     complaint, notes = "", shop.notes
     for at, name in enumerate(region.variables):
         bit = 1 << at
-        start, period = onset(notes, notes.ways.get(bit, PLAIN), bit, facts[name])
+        start, period = onset(notes, notes.far.get(bit, 0), bit, facts[name])
         limit = start + period + max(facts[name].least, facts[name].period)
         if facts[name].only:
             columns[name] = [_stand_in(facts[name].only, limit, period)]
@@ -170,14 +170,7 @@ def _asked(
         columns[name] = list(dict.fromkeys([*only, *both])) or [next(facts[name].sizes())]
         if len(usual) > most:
             complaint = f"lemma 2 asks for more than {most} sizes of {name}"
-    found = []
-    for names in _groups(region.variables, shop.notes):
-        combined: Iterator[tuple[int, ...]] = product(*(columns[name] for name in names))
-        count = math.prod(len(columns[name]) for name in names)
-        if count > most * most:
-            complaint = f"lemma 2 asks for {count} combinations of {', '.join(names)}"
-            combined = islice(combined, 2 * most)
-        found += [{**moderate, **dict(zip(names, one, strict=True))} for one in combined]
+    found = [{**moderate, name: one} for name, column in columns.items() for one in column]
     return found + shop.mixed(columns), complaint
 
 
@@ -216,17 +209,3 @@ def shrunk(region: Region, facts: dict[str, Fact]) -> Region:
             for cut in cuts
         ]
     return replace(region, cuts=tuple(cuts))
-
-
-def _groups(names: Sequence[str], notes: Notes) -> list[list[str]]:
-    """Open sizes that hang on each other, together."""
-    masks = [1 << at for at in range(len(names))]
-    for tied in notes.tied:
-        whole = tied
-        for mask in masks:
-            whole |= mask if mask & tied else 0
-        masks = [whole if mask & whole else mask for mask in masks]
-    found: dict[int, list[str]] = {}
-    for name, mask in zip(names, masks, strict=True):
-        found.setdefault(mask, []).append(name)
-    return list(found.values())

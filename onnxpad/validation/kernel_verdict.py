@@ -161,13 +161,12 @@ def claim(report: ProofReport) -> str:
         if shown is None or shown.cell is None:
             return report.reason
         given = f", where a caller gives {', '.join(shown.replaced)}" if shown.replaced else ""
-        cell, (first, second) = shown.cell, shown.reads
+        cell = shown.cell
         index = ", ".join(map(str, cell.index))
         at = ", ".join(f"{name}={size}" for name, size in shown.sizes.items())
-        reads = f", where the first reads {first} and the second {second}" if first else ""
         return (
             f"{cell.output}[{index}] is {cell.before:.6g} in the first model and {cell.after:.6g} "
-            f"in the second{f', at {at}' if at else ''}{given}{reads}"
+            f"in the second{f', at {at}' if at else ''}{given}"
         )
     facts = ", ".join(
         f"{name}={fact}" if isinstance(fact, int) else f"{name}{fact}"

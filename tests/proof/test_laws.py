@@ -17,7 +17,7 @@ def test_every_rewrite_is_proved_or_listed(number: int) -> None:
 
 @pytest.mark.parametrize(
     "number",
-    [1, 9, 17, *(pytest.param(number, marks=pytest.mark.sweep) for number in (25, 33, 41)), 49],
+    [1, 17, *(pytest.param(number, marks=pytest.mark.sweep) for number in (9, 25, 33, 41)), 49],
 )
 def test_observable_mutants_are_refuted(number: int) -> None:
     """None is proved; what else is not refuted has a reason that no numbers could mend."""

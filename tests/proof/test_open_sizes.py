@@ -1,17 +1,22 @@
 """Models that compute with open sizes: what is equal at small sizes alone is not proved."""
 
+from typing import NamedTuple
+
+import numpy as np
 import onnx
 import pytest
+from numpy.typing import NDArray
 
 from onnxpad.proof import Limits, prove
 from tests.proof.small_models import text
 
-NUMBERS = (*range(-9, 10), 20, 31, 40, 41, 50, 60, 100, 128)
+Whole = NDArray[np.int64]
+NUMBERS = (*range(-9, 10), 20, 31, 40, 41, 50, 60, 100)
 SIZE = "s = Shape(x) n = Slice(s, c2, c3)\n"
 """The size of the last axis of three, or of the last but one of four."""
 PICKED = "q = Concat<axis = 0>(c0, c0, {}, c0, c0, c0) y = Pad(x, q)"
-TABLE = ", ".join("01"[at >= 40] for at in range(100))
-ONCE = ", ".join("01"[at == 4] for at in range(100))
+TABLE = np.random.default_rng(3).integers(0, 3, 100)
+BOTH = ('auto_pad = "SAME_UPPER"', "pads = [0, 1]")
 Case = tuple[str, str, str, dict[str, int | str]]
 
 
@@ -19,41 +24,162 @@ def named(number: int) -> str:
     return f"c{number}" if number >= 0 else f"m{-number}"
 
 
-def model(
-    body: str, inputs: str = "float[1,1,H] x", more: str = "", opset: int = 18
-) -> onnx.ModelProto:
+def model(body: str, inputs: str = "float[1,1,H] x", more: str = "") -> onnx.ModelProto:
     constants = [f"int64[1] {named(one)} = {{{one}}}" for one in NUMBERS]
     constants += [f"float[1,1,{k}] w{k} = {{{', '.join('123456'[:k])}}}" for k in (2, 3, 4)]
     constants += [more] if more else []
-    result = "float[a,b,c,d] y" if "W]" in inputs or ",5]" in inputs else "float[a,b,c] y"
-    result = "float[a,b,c,d] y" if ",10]" in inputs else result
-    return text(f"g ({inputs}) => ({result}) <{', '.join(constants)}> {{ {body} }}", opset)
+    is_image = any(one in inputs for one in ("H,W]", ",5]", ",10]"))
+    result = "float[a,b,c,d] y" if is_image else "float[a,b,c] y"
+    return text(f"g ({inputs}) => ({result}) <{', '.join(constants)}> {{ {body} }}")
+
+
+class Number(NamedTuple):
+    """A number that a model computes from sizes: its name, and what it is at all of them."""
+
+    name: str
+    values: Whole
+
+
+class Drawn:
+    """Numbers drawn from the sizes of two inputs, as text and at all pairs of sizes."""
+
+    def __init__(self, seed: int, step: int) -> None:
+        self.random = np.random.default_rng(seed)
+        n, m = np.meshgrid(np.arange(step, 240, step), np.arange(1, 240))
+        self.lines = [SIZE, "r = Shape(z) m = Slice(r, c2, c3)"]
+        self.numbers = [Number("n", n.ravel()), Number("m", m.ravel())]
+        self.valid = np.ones(n.size, bool)
+
+    def add(self, line: str, values: Whole) -> Number:
+        """A line that makes `{}`."""
+        made = Number(f"v{len(self.numbers)}", values)
+        self.lines.append(line.replace("{}", made.name))
+        self.numbers.append(made)
+        return made
+
+    def constant(self, number: int) -> str:
+        name = f"k{len(self.lines)}"
+        self.lines.append(f"{name} = Constant<value_ints = [{number}]>()")
+        return name
+
+    def between(self, one: Number, low: int, high: int) -> Number:
+        largest = self.add(f"{{}} = Max({one.name}, {self.constant(low)})", one.values.clip(low))
+        smaller = largest.values.clip(None, high)
+        return self.add(f"{{}} = Min({largest.name}, {self.constant(high)})", smaller)
+
+    def step(self) -> None:  # noqa: C901, PLR0912, PLR0915 - a table of operators
+        """One more number, from those that are there; the last one as a rule."""
+        weights = [1.0] * len(self.numbers)
+        weights[0], weights[-1] = 3, 4
+        share = np.asarray(weights) / sum(weights)
+        one, other = (self.numbers[at] for at in self.random.choice(len(weights), 2, p=share))
+        k, few = int(self.random.integers(2, 60)), int(self.random.integers(2, 9))
+        axis, n = "t{} = Shape(a{}) {} = Slice(t{}, c2, c3)", self.numbers[0].values
+        a, b, name = one.values, other.values, one.name
+        match int(self.random.integers(18)):
+            case 0:
+                self.add(f"{{}} = Add({name}, {other.name})", a + b)
+            case 1 | 2:
+                self.add(f"{{}} = Sub({name}, {other.name})", a - b)
+            case 3:
+                self.add(f"{{}} = Mul({name}, {named(few)})", a * few)
+            case 4 | 5:
+                self.add(f"{{}} = Div({name}, {named(few)})", np.sign(a) * (np.abs(a) // few))
+            case 6 | 7:
+                self.add(f"{{}} = Mod({name}, {named(few)})", a % few)
+            case 8:
+                self.between(one, -k, k)
+            case 9:
+                self.add(f"{{}} = Neg({name})", -a)
+            case 10:
+                op, made = [("Abs", np.abs(a)), ("Relu", a.clip(0)), ("Sign", np.sign(a))][k % 3]
+                self.add(f"{{}} = {op}({name})", made)
+            case 11:
+                line = f"w{{}} = Less({name}, {self.constant(k)}) {{}} = Where(w{{}}, {name}, "
+                self.add(f"{line}{other.name})", np.where(a < k, a, b))
+            case 12:
+                place = self.between(one, 0, 98)
+                row = f"u{{}} = Add({place.name}, c1) {{}} = Slice(T, {place.name}, u{{}})"
+                line = row if k % 2 else f"{{}} = Gather(T, {place.name})"
+                self.add(line, TABLE[place.values])
+            case 13:
+                count = self.between(one, 0, 90)
+                line = f"o{{}} = ConstantOfShape<value = int64[1] {{2}}>({count.name}) "
+                line += (
+                    f"l{{}} = Concat<axis = 0>(o{{}}, T) {{}} = Slice(l{{}}, c{few}, c{few + 1})"
+                )
+                rest = TABLE[(few - count.values).clip(0)]
+                self.add(line, np.where(count.values > few, 2, rest))
+            case 14:
+                self.valid &= n >= 2
+                pool = f"a{{}} = MaxPool<kernel_shape = [2], strides = [{few}]>(x) "
+                self.add(pool + axis, (n - 2) // few + 1)
+            case 15:
+                turned = f"a{{}} = ConvTranspose<strides = [{few}]>(x, w2) "
+                self.add(turned + axis, (n - 1) * few + 2)
+            case 16:
+                pads = self.between(one, 0, k)
+                line = f"q{{}} = Concat<axis = 0>(c0, c0, {pads.name}, c0, c0, c1) "
+                self.add(f"{line}a{{}} = Pad(x, q{{}}) {axis}", n + pads.values + 1)
+            case 17:
+                op, cut = [("Floor", a // few), ("Ceil", -(-a // few))][k % 2]
+                line = f"f{{}} = Cast<to = 1>({name}) g{{}} = Constant<value_floats = [{few}.0]>() "
+                line += f"h{{}} = Div(f{{}}, g{{}}) i{{}} = {op}(h{{}}) {{}} = Cast<to = 7>(i{{}})"
+                self.add(line, cut)
+
+    def condition(self) -> NDArray[np.bool_]:
+        """Make W: as a rule true at few sizes, none of them small, or at none."""
+        number, is_small = self.numbers[-1], self.numbers[0].values < 16
+        small = number.values[is_small]
+        late = np.setdiff1d(number.values, small)
+        op = str(self.random.choice(["Equal", "Greater", "Less"]))
+        limits = {"Greater": small.max(), "Less": small.min()}
+        limit = int(limits[op] if op in limits else [*late, number.values.max() + 1][0])
+        self.lines.append(f"W = {op}({number.name}, {self.constant(limit)})")
+        compare = {"Equal": np.equal, "Greater": np.greater, "Less": np.less}[op]
+        return np.asarray(compare(number.values, limit) & self.valid)
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        *range(16),
+        *(pytest.param(number, marks=pytest.mark.sweep) for number in range(16, 400)),
+    ],
+)
+def test_pads_that_are_wrong_at_some_sizes_are_not_proved(number: int) -> None:
+    """And pads that are wrong at none are not refuted."""
+    drawn = Drawn(number, step=4 if number % 3 == 0 else 1)
+    for _ in range(int(drawn.random.integers(1, 5))):
+        drawn.step()
+    is_wrong = drawn.condition().any()
+    body = " ".join(drawn.lines) + " e = Where(W, WRONG, c0) "
+    if number % 3:
+        body += PICKED.format("e")
+        wrong, right = "c1", "c0"
+    else:
+        body = body.replace("WRONG", "c1") + "q = Concat<axis = 0>(c0, c0, e, c0, c0, c0) "
+        body += "i = Pad(x, q) j = Relu(i) y = Conv<strides = [2], WRONG>(j, w3)"
+        wrong, right = BOTH
+    table = f"int64[100] T = {{{', '.join(map(str, TABLE))}}}"
+    given = "float[1,1,H] x, float[1,1,W] z"
+    models = [model(body.replace("WRONG", one), given, table) for one in (wrong, right)]
+    dims: dict[str, int | str] = {} if number % 3 else {"H": "%4=0"}
+    for before, after in (models, models[::-1]):
+        verdict = prove(before, after, dims=dims, limits=Limits(seconds=0.4)).verdict
+        assert verdict != ("proved" if is_wrong else "refuted"), body
 
 
 def case(body: str, wrong: str, right: str, inputs: str = "float[1,1,H] x", **dims: str) -> Case:
     return body.replace("WRONG", wrong), body.replace("WRONG", right), inputs, dict(dims)
 
 
-LIST = (
-    "o = ConstantOfShape<value = int64[1] {1}>(n) v = ConstantOfShape<value = int64[1] {0}>(c100)"
-)
-LIST = f"{SIZE} {LIST} l = Concat<axis = 0>(o, v)\n"
 BRANCH = """a = MaxPool<kernel_shape = [2], strides = [{}]>(x) r = Relu(a)
 {} = Conv<strides = [2], WRONG>(r, w3)"""
 BRANCHES = f"""y = If(c) <then_branch = one () => (float[a,b,d] t) {{ {BRANCH.format(2, "t")} }},
 else_branch = other () => (float[a,b,e] u) {{ {BRANCH.format(1, "u")} }}>"""
-BOTH = ('auto_pad = "SAME_UPPER"', "pads = [0, 1]")
-GROWN = "W = Greater(k, WRONG) e = Where(W, c1, c0)\n" + PICKED.format("e")
 
 CASES: dict[str, Case] = {
-    "an axis of a fixed size grows by pads alone": case(
-        f"""{SIZE} p = Mod(n, c2) q = Concat<axis = 0>(c0, c0, c0, c0, c0, c0, c0, p) d = Pad(x, q)
-        t = Shape(d) k = Slice(t, c3, c4) g = Sub(n, k) W = Greater(g, WRONG) e = Where(W, c1, c0)
-        v = Concat<axis = 0>(c0, c0, c0, c0, c0, c0, e, c0) y = Pad(d, v)""",
-        "c60",
-        "c100",
-        "float[1,1,H,5] x",
-    ),
     "channels are those of an open weight": case(
         "a = Conv(x, v) b = Relu(a) r = Slice(b, c0, WRONG, c1) y = Relu(r)",
         "c20",
@@ -81,11 +207,6 @@ CASES: dict[str, Case] = {
         "c20",
         "float[1,1,H,5] x",
     ),
-    "a table that a slice looks up": case(
-        f"{SIZE} u = Add(n, c1) p = Slice(T, n, u) z = Mul(p, WRONG)" + PICKED.format("z"),
-        "c1",
-        "c0",
-    ),
     "a table of rows of an open size": case(
         f"""{SIZE} u = Concat<axis = 0>(n, m1) t = Reshape(U, u) f = Slice(t, c1, c2, c0)
         g = Slice(f, c0, c1, c1) h = Reshape(g, c1) z = Mul(h, WRONG)"""
@@ -105,59 +226,7 @@ CASES: dict[str, Case] = {
         "c100",
         "float[1,100,H] x",
     ),
-    "a number from a list of an open length": case(
-        f"{LIST} f = Gather(l, c40) z = Mul(f, WRONG)" + PICKED.format("z"), "c1", "c0"
-    ),
-    "a slice of a list of an open length": case(
-        f"{LIST} f = Slice(l, c40, c41) z = Mul(f, WRONG)" + PICKED.format("z"), "c1", "c0"
-    ),
-    "one number of a list of an open length": case(
-        f"""{LIST} f = Slice(l, c40, c41) g = Squeeze(f, c0) h = Unsqueeze(g, c0)
-        z = Mul(h, WRONG)"""
-        + PICKED.format("z"),
-        "c1",
-        "c0",
-    ),
-    "the length of a list": case(
-        f"{SIZE} h = Div(n, c8) l = ConstantOfShape(h) t = Shape(l) k = Slice(t, c0, c1) {GROWN}",
-        "c20",
-        "c60",
-        H="%8=0",
-    ),
-    "a size that was stretched": case(
-        f"""{SIZE} p = Concat<axis = 0>(c0, c0, m8, c0, c0, c0) a = Pad(x, p)
-        t = ConvTranspose<strides = [4]>(a, w4) r = Shape(t) k = Slice(r, c2, c3)
-        u = Mul(n, c31) v = Div(u, c8) W = Greater(k, v) e = Where(W, WRONG, c0)"""
-        + PICKED.format("e"),
-        "c1",
-        "c0",
-        H="%8=0",
-    ),
-    "sizes of which one is a multiple are compared": case(
-        """s = Shape(x) n = Slice(s, c2, c3) k = Slice(s, c3, c4) W = Greater(k, n)
-        e = Where(W, WRONG, c0)
-        q = Concat<axis = 0>(c0, c0, c0, c0, c0, e, c0, c0) y = Pad(x, q)""",
-        "c1",
-        "c0",
-        "float[1,1,H,W] x",
-        H="%60=0",
-    ),
-    "a number that hangs on two sizes": case(
-        """s = Shape(x) n = Slice(s, c2, c3) k = Slice(s, c3, c4) f = Mod(n, c7) g = Mod(k, c9)
-        F = Equal(f, c0) G = Equal(g, c0) W = And(F, G) e = Where(W, WRONG, c0)
-        q = Concat<axis = 0>(c0, c0, c0, c0, c0, e, c0, c0) y = Pad(x, q)""",
-        "c1",
-        "c0",
-        "float[1,1,H,W] x",
-    ),
     "branches with tensors of one name": case(BRANCHES, *BOTH, "float[1,1,H] x, bool c", H="%4=0"),
-    "a size that jumps where sizes are large": case(
-        f"""{SIZE} G = Greater(n, c60) e = Where(G, c1, c0)
-        q = Concat<axis = 0>(c0, c0, c0, c0, c0, e) a = Pad(x, q) r = Relu(a)
-        y = Conv<strides = [2], WRONG>(r, w3)""",
-        *BOTH,
-        H="%4=0",
-    ),
     "a size that hangs on another axis": case(
         """s = Shape(x) n = Slice(s, c3, c4) p = Mod(n, c2)
         q = Concat<axis = 0>(c0, c0, c0, c0, c0, c0, p, c0) a = Pad(x, q) r = Relu(a)
@@ -167,93 +236,23 @@ CASES: dict[str, Case] = {
         "float[1,1,H,W] x",
         H="%4=0",
     ),
-    "a table by number": case(
-        f"{SIZE} p = Gather(T, n) z = Mul(p, WRONG) {PICKED.format('z')}", "c1", "c0"
-    ),
-    "a number from a list that is long enough": case(
-        f"{LIST.replace('c100', 'c9')} f = Gather(l, c40) z = Mul(f, WRONG) {PICKED.format('z')}",
-        "c1",
-        "c0",
-    ),
     "so many rows": case(
         f"{SIZE} u = Concat<axis = 0>(n, m1) t = Reshape(z, u) y = Slice(t, c0, WRONG, c0)",
         "c31",
         "c40",
         "float[1,1,H] x, float[100] z",
     ),
-    "a size that jumps where sizes are larger": case(
-        f"""{SIZE} G = Greater(n, c128) e = Where(G, c1, c0)
-        q = Concat<axis = 0>(c0, c0, c0, c0, c0, e) a = Pad(x, q) r = Relu(a)
-        y = Conv<strides = [2], WRONG>(r, w3)""",
-        *BOTH,
-        H="%2=0",
-    ),
-}
-
-
-# Most wrong proofs of these take a quarter of a second or less; those of these take longer.
-LONGER = ("axes that were computed", "a number that hangs on two sizes")
-
-
-@pytest.mark.part(4)
-@pytest.mark.parametrize("name", CASES)
-def test_what_differs_at_large_sizes_alone_is_not_proved(name: str) -> None:
-    first, second, inputs, dims = CASES[name]
-    more = f"int64[100] T = {{{TABLE}}}, int64[100] U = {{{ONCE}}}"
-    models = [model(body, inputs, more) for body in (first, second)]
-    for before, after in (models, models[::-1]):
-        limits = Limits(seconds=1 if name in LONGER else 0.5)
-        assert prove(before, after, dims=dims, limits=limits).verdict != "proved"
-
-
-SHIFTED = """{} e = Where(W, WRONG, c0) m = Neg(e) q = Concat<axis = 0>(c0, c0, e, c0, c0, m)
-f = Pad(x, q)
-"""
-SLOW = "Less(g, c0) e = Where(W, WRONG, c0)" + PICKED.format("e")
-FITTING: dict[str, Case] = {
-    "a list that a fixed one is added to": case(
-        f"{LIST.replace('c100', 'c20')} t = Shape(l) u = Mul(n, c2) g = Sub(t, u) W = {SLOW}",
-        "c1",
-        "c0",
-    ),
-    "an axis that a fixed one is added to": case(
-        f"""{SIZE} a = Concat<axis = 2>(x, z) t = Shape(a) k = Slice(t, c2, c3) u = Mul(n, c2)
-        g = Sub(k, u) W = {SLOW}""",
-        "c1",
-        "c0",
-        "float[1,1,H] x, float[1,1,9] z",
-    ),
-    "few sizes that are spread out, and fit": (
-        """a = MaxPool<kernel_shape = [4], strides = [4]>(x)
-        b = MaxPool<kernel_shape = [2], pads = [0, 1]>(a) y = Add(b, F)""",
-        "a = MaxPool<kernel_shape = [4], strides = [4]>(x) y = Add(a, F)",
-        "float[1,1,H] x",
-        {},
-    ),
-    "two sizes that are the same": case(
-        SHIFTED.format(
-            f"""{SIZE} r = Shape(z) k = Slice(r, c2, c3) i = Mod(n, c3) j = Mod(k, c5)
-            I = Equal(i, c1) J = Equal(j, c3) W = And(I, J)"""
-        )
-        + "y = Concat<axis = 1>(f, z)",
-        "c1",
-        "c0",
-        "float[1,1,H] x, float[1,1,W] z",
-        H="%4=0",
-        W="%4=0",
-    ),
 }
 
 
 @pytest.mark.part(3)
-@pytest.mark.parametrize("name", FITTING)
-def test_what_differs_at_sizes_that_fit_is_not_proved(name: str) -> None:
-    first, second, inputs, dims = FITTING[name]
-    more = "float[1,1,6] F = {1, 2, 3, 4, 5, 6}"
-    models = [model(body, inputs, more) for body in (first, second)]
+@pytest.mark.parametrize("name", CASES)
+def test_what_differs_at_large_sizes_alone_is_not_proved(name: str) -> None:
+    first, second, inputs, dims = CASES[name]
+    table = f"int64[100] U = {{{', '.join('01'[at == 4] for at in range(100))}}}"
+    models = [model(body, inputs, table) for body in (first, second)]
     for before, after in (models, models[::-1]):
-        proof = prove(before, after, dims=dims, limits=Limits(seconds=3))
-        assert proof.verdict != "proved"
+        assert prove(before, after, dims=dims, limits=Limits(seconds=1)).verdict != "proved"
 
 
 def test_two_sizes_of_one_name_are_not_taken_for_one() -> None:
@@ -265,37 +264,6 @@ def test_two_sizes_of_one_name_are_not_taken_for_one() -> None:
         sizes[0].Clear()
         sizes[2].dim_param = "x[0]"
     assert prove(*models, limits=Limits(seconds=30)).verdict != "proved"
-
-
-MEASURED = "t = Shape(a) k = Slice(t, c2, c3)\n"
-GROWING = {
-    "an axis that grows by pads": f"""{SIZE} h = Div(n, c8)
-        p = Concat<axis = 0>(c0, c0, c0, c0, c0, h) a = Pad(x, p) {MEASURED}
-        g = Sub(k, n) W = Greater(g, c3)""",
-    "less a negative size": f"{SIZE} m = Neg(n) g = Sub(n, m) W = Greater(g, c40)",
-    "a sum": f"{SIZE} g = Add(n, c1) W = Greater(g, c31)",
-    "the smaller one": f"{SIZE} i = Min(n, c9) g = Sub(i, n) W = Less(g, m9)",
-    "the larger one": f"{SIZE} i = Max(n, c9) g = Add(i, c1) W = Greater(g, c40)",
-    "a multiple": f"{SIZE} u = Mul(n, c2) g = Sub(u, n) W = Greater(g, c20)",
-    "a part": f"{SIZE} h = Div(n, c2) g = Sub(n, h) W = Greater(g, c9)",
-    "twice negative": f"{SIZE} m = Neg(n) g = Sub(m, n) h = Neg(g) W = Greater(h, c40)",
-    "without a sign": f"{SIZE} m = Neg(n) i = Abs(m) g = Add(i, n) W = Greater(g, c40)",
-    "an axis behind a stride": f"""{SIZE} a = MaxPool<kernel_shape = [2], strides = [2]>(x)
-        {MEASURED} g = Sub(n, k) W = Greater(g, c9)""",
-    "an axis that is stretched": f"""{SIZE} a = ConvTranspose<strides = [2]>(x, w2) {MEASURED}
-        g = Sub(k, n) W = Greater(g, c20)""",
-    "sizes of two axes": """s = Shape(x) n = Slice(s, c2, c3) r = Shape(z) k = Slice(r, c2, c3)
-        g = Sub(n, k) W = Greater(g, c9)""",
-}
-
-
-@pytest.mark.part(4)
-@pytest.mark.parametrize("name", GROWING)
-def test_what_grows_is_not_taken_for_level(name: str) -> None:
-    body = f"{GROWING[name]} e = Where(W, WRONG, c0) {PICKED.format('e')}"
-    inputs = "float[1,1,H] x" + ", float[1,1,W] z" * ("two axes" in name)
-    before, after = (model(body.replace("WRONG", one), inputs) for one in ("c1", "c0"))
-    assert prove(before, after, limits=Limits(seconds=30)).verdict != "proved"
 
 
 @pytest.mark.parametrize("called", ["r[2]", "x[1]"])
@@ -360,59 +328,6 @@ def test_computed_pads_of_two_axes_are_proved_under_what_is_said_of_both(
     assert prove(before, after, dims={"H": "%4=0", "W": "%4=0"}).verdict == "proved"
     weaker = prove(before, after, dims={"H": "%4=0", "W": "%2=0"}, limits=Limits(seconds=0.5))
     assert weaker.verdict != "proved"
-
-
-FLOAT = f"{SIZE} f = Cast<to = KIND>(n) k = Cast<to = KIND>(K) a = Div(f, k)\n"
-SCALED = f"{FLOAT} b = Mul(a, k) c = Floor(b) d = Cast<to = 7>(c) e = Sub(d, n)"
-WIDE, NARROW = "1", "10"
-
-
-@pytest.mark.parametrize(
-    ("numbers", "kind", "divisor"),
-    [
-        (SCALED, WIDE, 85),
-        (SCALED, NARROW, 3),
-        (f"{SIZE} f = Cast<to = KIND>(n) d = Cast<to = 7>(f) e = Sub(d, n)", NARROW, 1),
-        (f"{FLOAT} b = Floor(a) d = Cast<to = 7>(b) i = Div(n, K) e = Sub(d, i)", NARROW, 3),
-    ],
-)
-def test_a_float_that_is_rounded_at_large_sizes_proves_nothing(
-    numbers: str, kind: str, divisor: int
-) -> None:
-    padded = f"{numbers.replace('KIND', kind)} {PICKED.format('e')}"
-    before = model(padded, more=f"int64[1] K = {{{divisor}}}")
-    proof = prove(before, model(PICKED.format("c0")))
-    assert (proof.verdict, proof.reason) == ("undecided", "a rounded float decides")
-
-
-@pytest.mark.parametrize("divisor", [3, 8])
-def test_a_size_over_a_number_rounded_up_is_proved(divisor: int) -> None:
-    ceiling = f"{FLOAT} b = Ceil(a) c = Mul(b, k) d = Cast<to = 7>(c) e = Sub(d, n)"
-    whole = f"{SIZE} m = Neg(n) e = Mod(m, K)"
-    before, after = (
-        model(f"{one} {PICKED.format('e')}", more=f"int64[1] K = {{{divisor}}}")
-        for one in (ceiling.replace("KIND", WIDE), whole)
-    )
-    assert prove(before, after).verdict == "proved"
-
-
-@pytest.mark.parametrize(
-    ("numbers", "same"),
-    [
-        ("e = Mod<fmod = 1>(n, c2)", "e = Mod(n, c2)"),
-        ("p = Mod(n, c3) e = Pow(p, c2)", "p = Mod(n, c3) e = Mul(p, p)"),
-        ("b = Cast<to = 9>(n) e = Cast<to = 7>(b)", "e = Identity(c1)"),
-        ("b = Cast<to = 9>(n) i = Not(b) e = Cast<to = 7>(i)", "e = Identity(c0)"),
-        (
-            """m = Neg(n) b = Cast<to = 12>(m) i = Cast<to = 7>(b)
-            W = Less(i, c0) e = Where(W, c1, c0)""",
-            "e = Identity(c0)",
-        ),
-    ],
-)
-def test_numbers_without_a_rule_refute_nothing(numbers: str, same: str) -> None:
-    models = [model(f"{SIZE} {one} {PICKED.format('e')}") for one in (numbers, same)]
-    assert prove(*models).verdict != "refuted"
 
 
 def test_models_are_not_compared_at_sizes_that_cannot_be() -> None:

@@ -50,22 +50,6 @@ def test_a_fact_about_a_size_decides_and_is_said(
     assert found.proof.open_sizes == sizes
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "said"),
-    [
-        (SAME, "pads = [2, 2], dilations = [2]", ("x[0, 0, 0:2]", "x[0, 0, (0, 2)]")),
-        ("pads = [1, 1]", "pads = [3, 3]", ("", "")),
-        ("pads = [3, 1]", "pads = [4, 0]", ("x[0, 0, 0]", "no input")),
-    ],
-)
-def test_what_each_model_reads_for_the_cell(first: str, second: str, said: tuple[str, str]) -> None:
-    found = proof(conv(first), conv(second))
-    shown = found.proof.counterexample if found.proof else None
-    assert shown is not None
-    assert shown.reads == said
-    assert ("where the first reads" in found.reason) is bool(said[0])
-
-
 def test_the_counterexample_shows_the_difference_when_it_is_run() -> None:
     pytest.importorskip("onnxruntime")
     before = conv(SAME, more=", float[N,2] more")

@@ -68,10 +68,9 @@ def _of_numbers(call: Call, arrays: list[Array]) -> Value:
     dtype = np.dtype(bool) if call.op in COMPARISONS else call.need(0).dtype
     if any(map(is_sized, arrays)):
         op = "fmod" if call.get("fmod", 0) else call.op
-        made = reduce(lambda a, b: sized(op, call.notes, dtype, a, b), arrays)
-        if op == "Div" and dtype.kind in "iu":
-            made = sized("Truncated", call.notes, dtype, made)
-        return Value(made, dtype, known=True)
+        if (made := sized(op, call.notes, *arrays)) is not None:
+            return Value(made, dtype, known=True)
+        arrays = [value.numbers for value in call.inputs if value is not None]
     with np.errstate(over="ignore"):
         made = reduce(np.fmod if call.get("fmod", 0) else NUMBERS[call.op], arrays)
     return Value(np.asarray(made).astype(dtype), dtype, known=True)
@@ -150,10 +149,10 @@ def function(call: Call) -> list[Value]:
     """A function of one number: arithmetic, a number where that is certain, else a name."""
     value = call.need(0)
     call.spend(value.cells.size)
-    if value.known and call.op in _OF_NUMBERS and is_sized(value.cells):
-        return [call.moved(sized(call.op, call.notes, value.dtype, value.cells))]
     if value.known and call.op in _OF_NUMBERS:
-        return [call.moved(_OF_NUMBERS[call.op](value.cells).astype(value.dtype))]
+        if is_sized(value.cells) and (made := sized(call.op, call.notes, value.cells)) is not None:
+            return [call.moved(made)]
+        return [call.moved(_OF_NUMBERS[call.op](value.numbers).astype(value.dtype))]
     x = call.cells(0)
     match call.op:
         case "Neg":
@@ -186,12 +185,10 @@ def clip(call: Call) -> list[Value]:
     call.spend(2 * value.cells.size)
     operands = [one for one in call.inputs if one is not None]
     if len(operands) > 1 and all(one.known for one in operands):
-        low, high = (one.cells if one else None for one in map(call.optional, (1, 2)))
-        if not any(is_sized(one.cells) for one in operands):
-            return [call.moved(np.clip(value.cells, low, high).astype(dtype))]
-        made = value.cells if low is None else sized("Max", call.notes, dtype, value.cells, low)
-        made = made if high is None else sized("Min", call.notes, dtype, made, high)
-        return [call.moved(made)]
+        low, high = (one.numbers if one else None for one in map(call.optional, (1, 2)))
+        if any(is_sized(one.cells) for one in operands):
+            call.notes.breaks("Clip of sizes")
+        return [call.moved(np.clip(value.numbers, low, high).astype(dtype))]
     x = call.cells(0)
     bounds = _bound(call, 1, "min"), _bound(call, 2, "max")
     for bound, smallest in zip(bounds, (False, True), strict=True):
@@ -227,27 +224,18 @@ def cast(call: Call) -> list[Value]:
 
     value, to = call.need(0), helper.tensor_dtype_to_np_dtype(int(call.get("to")))
     if value.known:
+        if is_sized(value.cells) and to in (np.int32, np.int64):
+            return [Value(value.cells, to, known=True)]
         if is_sized(value.cells):
-            return [Value(_cast_sized(call, value, to), to, known=True)]
+            call.notes.breaks(f"sizes become {to}")
         with np.errstate(all="ignore"):
-            return [Value(value.cells.astype(to), to, known=True)]
+            return [Value(value.numbers.astype(to), to, known=True)]
     wider = value.dtype.kind in "iub" and to.kind in "iuf" and np.can_cast(value.dtype, to)
     exact = value.dtype.kind == "b" or wider or (value.dtype.kind in "iu" and to.kind == "f")
     if value.dtype == to or exact or (_is_float(value.dtype) and _is_float(to)):
         return [call.made(value.cells, to)]
     kinds = {"from": value.dtype.str, "to": to.str}
     return [call.made(call.d.function("Cast", kinds, value.cells), to)]
-
-
-_PLAIN = (np.int32, np.int64, np.float16, np.float32, np.float64)
-
-
-def _cast_sized(call: Call, value: Value, to: np.dtype[Any]) -> Array:
-    """Numbers that hang on sizes under another type."""
-    if to not in (value.dtype, *_PLAIN):
-        raise Undecided(f"sizes become {to}")
-    op = "Truncated" if value.dtype.kind == "f" and to.kind in "iu" else "Cast"
-    return sized(op, call.notes, to, value.cells)
 
 
 def _is_float(dtype: np.dtype[Any]) -> bool:

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,18 @@ from numpy.typing import NDArray
 from onnxpad.proof.call import Call, Value, rule
 from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.formal import Formal
-from onnxpad.proof.sized import Size, Sized, broadcast, fit, hangs, is_sized, larger, sized, smaller
+from onnxpad.proof.sized import (
+    Size,
+    Sized,
+    broadcast,
+    fit,
+    hangs,
+    is_sized,
+    larger,
+    reached,
+    sized,
+    smaller,
+)
 from onnxpad.proof.windows import Axis, gather, pad_table, transposed_table
 
 Array = NDArray[Any]
@@ -51,30 +61,25 @@ def pad(call: Call) -> list[Value]:
     _chosen_axes(call, 3)
     axes = list(data.axes)
     for axis, begin, end in zip(spots, pads, pads[len(spots) :], strict=False):
-        axes[axis] = axes[axis] + begin + end
         first, last = int(begin), int(end)
         size = x.shape[axis]
         if mode == "reflect" and max(first, last) >= size - max(0, -first) - max(0, -last):
             call.reads("a mirror wider than the data has no result")
         call.spend(x.size / max(size, 1) * max(0, size + first + last))
         reach = abs(first) + abs(last)
-        _require_level(call, (begin, end))
-        call.window(hangs(data.axes[axis]), reach if mode == "constant" else 2 * reach + 2)
+        if any(isinstance(one, Sized) and not one.is_level for one in (begin, end)):
+            call.notes.breaks("Pad by sizes")
+        axes[axis] = reached(axes[axis], reach if mode == "constant" else 2 * reach + 2)
+        axes[axis] += begin + end
         if first or last:
             x = gather(x, [pad_table(size, first, last, mode)], axis, fill)
     return [Value(x, data.dtype, known=known, written=tuple(axes))]
 
 
-def _require_level(call: Call, numbers: Sequence[Size]) -> None:
-    """Note that lemma 2 does not hold if one of the numbers grows with a size."""
-    if any(isinstance(one, Sized) and one.slopes for one in numbers):
-        call.notes.breaks(f"{call.op} by sizes")
-
-
 def _chosen_axes(call: Call, index: int) -> None:
     """Note axes that were computed from sizes."""
     value = call.optional(index)
-    if value is not None and value.sources:
+    if value is not None and value.is_sized:
         call.notes.breaks(f"{call.op} takes axes by sizes")
 
 
@@ -111,12 +116,11 @@ def slice_(call: Call) -> list[Value]:
     _chosen_axes(call, 4)
     written, cut = list(call.need(0).axes), [slice(None)] * rank
     for axis, start, end, step in zip(spots, starts, ends, steps, strict=True):
-        size = written[axis]
-        first, last = _bounds(size, start, end, step)
+        first, last = _bounds(written[axis], start, end, step)
+        reach = sum(_from_an_end(call, written[axis], one) for one in (first, last)) + abs(step)
+        first, last = _bounds(reached(written[axis], reach), start, end, step)
         cut[axis] = slice(int(first), int(last) if int(last) >= 0 else None, step)
         written[axis] = larger(-((first - last) // step), 0)
-        reach = sum(_from_an_end(call, size, one) for one in (first, last)) + abs(step)
-        call.window(hangs(size), reach, abs(step))
     return [call.moved(x[tuple(cut)], written)]
 
 
@@ -135,7 +139,7 @@ def _bounds(size: Size, start: Size, end: Size, step: int) -> tuple[Size, Size]:
 
 def _from_an_end(call: Call, size: Size, bound: Size) -> int:
     """How many cells a bound is off the front or the end of its axis, whichever it follows."""
-    if not isinstance(bound, Sized) or not bound.slopes:
+    if not isinstance(bound, Sized) or bound.is_level:
         return abs(int(bound))
     if not isinstance(size, Sized) or bound.slopes != size.slopes:
         call.notes.breaks("a bound of a Slice moves with a size")
@@ -158,7 +162,7 @@ def concat(call: Call) -> list[Value]:
     if len({shape[:axis] + shape[axis + 1 :] for shape in (array.shape for array in arrays)}) > 1:
         raise NoResult(f"Concat of shapes {[array.shape for array in arrays]}")
     fixed = sum(int(one[axis]) for one in shapes if not hangs(one[axis]))
-    call.window(hangs(axes[axis]), fixed)
+    axes[axis] = reached(axes[axis], fixed)
     call.spend(sum(array.size for array in arrays))
     made = np.concatenate(arrays, axis=axis)
     return [Value(made, call.need(0).dtype, known=known, written=tuple(axes))]
@@ -169,7 +173,8 @@ def split(call: Call) -> list[Value]:
     """Equal parts, the last one smaller, where no sizes are given."""
     x, listed = call.need(0).cells, call.sizes(1, "split")
     parts: list[int] | None = None if listed is None else list(map(int, listed))
-    _require_level(call, listed or ())
+    if hangs(*listed or ()):
+        call.notes.breaks("Split by sizes")
     axis = normal(int(call.get("axis", 0)), x.ndim)
     call.breaks("Split cuts an axis into parts", axis)
     if parts is None:
@@ -255,11 +260,10 @@ def reshape(call: Call) -> list[Value]:
     if not fits or min(wanted, default=1) < -1:
         raise NoResult(f"Reshape of {x.shape} to {wanted}")
     call.breaks(f"{call.op} counts the cells of several axes")
+    if hangs(*listed):
+        call.notes.breaks("Reshape by sizes")
     made = x.reshape(wanted)
-    _require_level(call, listed)
-    sizes = hangs(*listed)
-    axes = [Sized(Fraction(size), sizes, {}, call.notes) if sizes else size for size in made.shape]
-    return [call.moved(made, axes)]
+    return [call.moved(made, made.shape)]
 
 
 @rule("Shape")
@@ -312,12 +316,11 @@ def gather_(call: Call) -> list[Value]:
     if not index.known:
         return [_picked(call, index, axis)]
     size, places = value.cells.shape[axis], index.numbers.astype(np.int64)
-    _require_level(call, index.cells.ravel().tolist())
     if ((places < -size) | (places >= size)).any():
         raise NoResult("Gather beyond the axis")
     call.breaks("Gather takes cells of an axis by number", axis)
-    if hangs(*index.axes):
-        call.notes.breaks("Gather by a list whose length hangs on sizes")
+    if index.is_sized or hangs(*index.axes):
+        call.notes.breaks("Gather by sizes")
     call.spend(value.cells.size / max(size, 1) * max(index.cells.size, 1))
     axes = [*value.axes[:axis], *index.axes, *value.axes[axis + 1 :]]
     return [call.moved(value.cells.take(places, axis), axes)]
@@ -372,10 +375,11 @@ def where(call: Call) -> list[Value]:
         return [_chosen_by(call, condition)]
     (a, b), known = together(call, range(1, 3))
     dtype = call.need(1).dtype
-    if condition.sources and not known:
+    if condition.is_sized and not known:
         call.notes.breaks("Where chooses data by sizes")
     if known and any(map(is_sized, (condition.cells, a, b))):
-        return [Value(sized("Where", call.notes, dtype, condition.cells, a, b), dtype, known=True)]
+        made = sized("Where", call.notes, condition.cells, a, b)
+        return [Value(np.asarray(made), dtype, known=True)]
     made = np.where(condition.numbers, a, b)
     call.spend(made.size)
     return [Value(made, dtype, known=known)]

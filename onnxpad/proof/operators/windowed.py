@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from onnxpad.proof.call import Call, Value, lowest, rule
 from onnxpad.proof.endings import Invalid, NoResult, Undecided
-from onnxpad.proof.sized import Size, broadcast, fit, hangs
+from onnxpad.proof.sized import Size, broadcast, fit, hangs, reached
 from onnxpad.proof.windows import Axis, gather, same_pads, transposed_table
 
 Array = NDArray[Any]
@@ -69,8 +70,8 @@ def axes(call: Call, kernel: Ints, channels: Size) -> list[Axis]:
                 raise Undecided("SAME over an axis of 0 cells")
             pads = same_pads(size, axis.span, s, lower=auto == "SAME_LOWER")
             axis = Axis(size, k, s, d, *pads)
-        call.window(hangs(size), axis.span + int(axis.begin) + int(axis.end), s)
-        made.append(axis)
+        reach = axis.span + int(axis.begin) + int(axis.end)
+        made.append(replace(axis, size=reached(size, reach)))
     _tell(call, channels, [axis.windows for axis in made])
     return made
 
@@ -286,10 +287,10 @@ def _transposed_tables(call: Call, kernel: Ints, given: list[int] | None) -> lis
         if not 0 <= extras[at] < max(s, d):
             raise Undecided(f"output_padding {extras[at]} with stride {s} and dilation {d}")
         span = d * (k - 1) + 1
-        begin, out = _kept(call, at, (size, span, s, extras[at]), (pads[at], pads[rank + at]))
+        own = reached(size, 2 * span + sum(pads[at::rank]) + extras[at] + s)
+        begin, out = _kept(call, at, (own, span, s, extras[at]), (pads[at], pads[rank + at]))
         if int(out) < 1:
             raise NoResult(f"{call.op} leaves {int(out)} cells")
-        call.window(hangs(size), span + abs(begin) + pads[rank + at] + extras[at] + s)
         call.spend(int(out) * k)
         tables.append(transposed_table(int(size), k, s, d, begin, int(out)))
         written.append(out)
@@ -337,7 +338,7 @@ def conv_transpose(call: Call) -> list[Value]:
 @rule("ConvTransposeWithDynamicPads", domain=_MICROSOFT)
 def dynamic_conv_transpose(call: Call) -> list[Value]:
     """ConvTranspose whose pads are input 2."""
-    if call.need(2).sources:
+    if call.need(2).is_sized:
         call.notes.breaks(f"{call.op} takes pads by sizes")
     return [call.made(biased(call, _deconvolved(call, call.ints(2)), call.optional(3)))]
 
