@@ -366,7 +366,6 @@ _ABOUT = {
     Kind.MAX: "A max pool that pads its input.",
     Kind.AVERAGE: "An average pool that pads its input.",
     Kind.LP: "An Lp pool that pads its input.",
-    Kind.FOLD: "Folds blocks into an image, of which its pads crop the border.",
     Kind.PAD: "Writes cells around its input: a constant, or by mode reflect, edge or wrap.",
 }
 _CELLS = {
@@ -375,7 +374,6 @@ _CELLS = {
     Kind.MAX: "the lowest value of the type",
     Kind.AVERAGE: "0 with count_include_pad=1, and are not counted otherwise",
     Kind.LP: "0",
-    Kind.FOLD: "nothing: its pads crop the output",
 }
 
 
@@ -413,10 +411,6 @@ def _facts(op: Operator) -> Iterator[tuple[str, str]]:
         yield "padded cells hold", f"the zero point, input {op.zero_point}"
     elif op.kind in _CELLS:
         yield "padded cells hold", _CELLS[op.kind]
-    if op.pads_input is not None:
-        yield "pads", f"input {op.pads_input}"
-    if op.channels_last:
-        yield "layout", "channels last"
 
 
 def _forms(forms: frozenset[Form]) -> str:

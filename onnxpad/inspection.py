@@ -35,7 +35,6 @@ from onnxpad.padding.chain import (
     Preference,
     Preferences,
     Skip,
-    Unclear,
 )
 from onnxpad.padding.effective_pads import effective_pads, facts_text
 from onnxpad.padding.fills import Constant
@@ -79,18 +78,14 @@ def _pads(chain: Chain, written: AsWritten) -> Pads | Skip:
 
 
 def _forms(chain: Chain, written: AsWritten) -> frozenset[Form]:
-    """The forms; padding that cannot be read is dynamic only where it is computed."""
-    forms = forms_of(chain)
-    if not isinstance(chain.padding, Unclear) or not chain.trouble:
-        return forms
-    if chain.pad is None or not chain.pad.unclear:
-        forms -= {Form.DYNAMIC}
-    return forms | {Form.AUTO_PAD} if _says_auto_pad(chain, written) else forms
+    """The forms, an auto_pad that cannot be read among them."""
+    says = chain.trouble and _says_auto_pad(chain, written)
+    return forms_of(chain) | {Form.AUTO_PAD} if says else forms_of(chain)
 
 
 def _hints(chain: Chain, written: AsWritten) -> tuple[str, ...]:
     """What to write into a file that nobody can read as it is."""
-    if not chain.trouble or chain.trouble.too_new or chain.op.why_left_alone:
+    if not chain.trouble or chain.trouble.unread or chain.op.why_left_alone:
         return ()
     if _says_auto_pad(chain, written) and written.auto_pad not in AutoPad.__members__:
         return tuple(
@@ -466,12 +461,11 @@ def inspected_status(record: Mapping[str, Any], *, fails: bool, knows: bool = Fa
 
 def _named(targets: Sequence[TargetName]) -> list[str]:
     """The targets' own names, each once; RequestError for one that does not exist, and for none."""
-    from onnxpad.rewriting.for_target.requests import ALL, targets_asked
-    from onnxpad.runtimes.targets import all_targets
+    from onnxpad.runtimes.targets import ALL, all_targets, find_targets
 
     if ALL in targets:
         return list(all_targets())
-    found = targets_asked(targets)
+    found = find_targets(targets)
     return [one.name for one in found.parts or (found,)]
 
 
@@ -616,7 +610,7 @@ def _told(
                 tried = tries.fitted([name], dims, require_device=True)
                 left = {one.node for one in tried.unfit} if tried else {v.node for v in found}
                 found = tuple(
-                    v._replace(on_device=v.node not in left) if _falls_back(v) else v for v in found
+                    replace(v, on_device=v.node not in left) if _falls_back(v) else v for v in found
                 )
             told[name] = opening.told_to(found), opening
             if name in installed:

@@ -29,9 +29,9 @@ def inspect(given: dict[str, Any]) -> int:
     gate = Gate(names, given)
     for name in given["target"] or ():
         if name != ALL:
-            from onnxpad.rewriting.for_target.requests import target_asked
+            from onnxpad.runtimes.targets import find_target
 
-            target_asked(name)  # before any model is read
+            find_target(name)  # before any model is read
     if given["reproduce"] and names:
         return _reproduced(names, given)
     outcomes: list[Outcome] = []

@@ -113,7 +113,7 @@ def suspects(survey: Survey, network: Network, needed: Collection[int]) -> Suspe
         index = network.producers.get(site.node.outputs[0]) if site.node.outputs else None
         label, chain = site.address.label, site.chain
         pad = None if chain.pad is None else network.producers.get(site.node.inputs[0])
-        is_other = chain.op.kind in (Kind.FOLD, Kind.OTHER) or (chain.pad and pad is None)
+        is_other = chain.op.kind is Kind.OTHER or (chain.pad and pad is None)
         if site.address.scope or index is None:
             untried.append(label)
         elif index not in needed:

@@ -3,9 +3,9 @@
 Idea: nobody knows a runtime as well as the runtime. Drawn models are run on it, and their numbers
 judged by the float64 evaluator; the fewest rules of shared words that cover every failure are
 learned from that, and make a target file.
-Way of a call: `drawing` draws specimens (the ways of padding first), `beside` has the operators
-that rewrites write; `course` runs their models on a Runner and judges; `learning` makes rules of
-what came out, and `drawing` neighbours of what is under a rule, until the rules stay.
+Way of a call: `drawing` draws specimens (the ways of padding first); `course` runs their models on
+a Runner, and those of operators that rewrites write, and judges; `learning` makes rules of what
+came out, and `drawing` neighbours of what is under a rule, until the rules stay.
 It stands above `reproducing`, whose specimens it draws.
 """
 
@@ -19,8 +19,7 @@ from random import Random
 from typing import ClassVar
 
 from onnxpad.errors import ModelError, RequestError, counted
-from onnxpad.measuring.beside import probes_beside
-from onnxpad.measuring.course import Course
+from onnxpad.measuring.course import Course, probes_beside
 from onnxpad.measuring.drawing import drawn, neighbours
 from onnxpad.measuring.learning import Learned, learn
 from onnxpad.model.files.delivery import check_target, deliver

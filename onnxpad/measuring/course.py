@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Self
 
 from onnxpad.errors import RequestError, counted
 from onnxpad.measuring.learning import Sample
+from onnxpad.model.small_models import parsed
 from onnxpad.padding.effective_pads import without_windows
 from onnxpad.probing.expected import onnxruntime_agrees
 from onnxpad.probing.probes import Probe
 from onnxpad.probing.trials import Outcome, Trials
-from onnxpad.reproducing.specimens import Specimen, drafted
+from onnxpad.reproducing.specimens import Specimen, drafted, values
 from onnxpad.reproducing.ways import chains_of
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.running.runner import Runner
@@ -80,6 +83,16 @@ class Course:
         """Operators of which a model came out right."""
         right = (one for one, outcome in self.outcomes.items() if not outcome.answer.fails)
         return tuple(dict.fromkeys(one.operator for one in right))
+
+
+def probes_beside() -> dict[str, Probe]:
+    """Of each operator that a rewrite writes beside padded ones a model (`beside.toml`)."""
+    stored = tomllib.loads(Path(__file__).with_name("beside.toml").read_text("utf-8"))
+    feeds = {"x": values((1, 2, 4, 5), "float32", None)}
+    return {
+        name: Probe(parsed(stored["model"].replace("NODES", nodes), "y"), (feeds,), ("y",))
+        for name, nodes in stored["nodes"].items()
+    }
 
 
 def _outputs(model: object) -> tuple[str, ...]:

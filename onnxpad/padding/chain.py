@@ -62,18 +62,17 @@ class Pads:
 class Unclear:
     """Padding that cannot be read as one value, with the reason and what to try.
 
-    `too_new` marks operators of an opset that is not known yet: nothing of them is understood,
-    `illegal` values that ONNX does not have: no runtime has to know what they mean, and
-    `out_of_reach` nodes of functions that stay, of which nothing is read.
+    `unread` marks nodes of which nothing is understood: of an opset that is not known yet, in
+    functions that stay, or as onnxruntime's optimiser writes them; `illegal` values that ONNX does
+    not have: no runtime has to know what they mean.
     `of_sizes` says that it is computed from sizes alone, `roots` are the dimensions among them: of
     a size behind padding that is not known, nothing tells which it comes from.
     """
 
     reason: str
     hints: tuple[str, ...] = ()
-    too_new: bool = False
+    unread: bool = False
     illegal: bool = False
-    out_of_reach: bool = False
     roots: tuple[str, ...] = field(default=(), compare=False)
     of_sizes: bool = field(default=False, compare=False)
 
@@ -231,8 +230,6 @@ class Mark(StrEnum):
     BEHIND_QUANTISED: a quantised operator or a QuantizeLinear stands in front, near or far.
     FROM_PYTORCH: the model names pytorch as its producer.
     COPIED_OUT: an Identity makes a result of what the operator, or the Pad in front, reads.
-    FEEDS_MAX_POOLS: max pools without padding alone read a Pad node, and each window holds a cell
-        of data: the lowest finite number then serves as well as -inf.
     SHARES_PAD: something else reads the nearest Pad as well, or what stands between.
     POOLS_READ_PAD: a pool reads the Pad in front as well, or a Conv as its weight; of a Pad node,
         what it writes.
@@ -243,7 +240,6 @@ class Mark(StrEnum):
     BEHIND_QUANTISED = "behind quantised"
     FROM_PYTORCH = "from pytorch"
     COPIED_OUT = "copied out"
-    FEEDS_MAX_POOLS = "feeds max pools"
     SHARES_PAD = "shares pad"
     POOLS_READ_PAD = "pools read pad"
     DECLARED_OTHERWISE = "declared otherwise"
@@ -255,8 +251,7 @@ class Around:
 
     nearest: the Pad in front that onnxruntime's optimiser may see: its axes in the operator's
         order, `crossed` what stands between the two, unclear where it is not alone.
-    never_negative: whether no cell of the input of a max pool, or of a Pad that only max pools
-        read, is below 0.
+    never_negative: whether no cell of the input of a max pool is below 0.
     dequantised: the DequantizeLinear that makes the input.
     feeds_channels_last: whether one that reads a Pad node has its channels on the last axis.
     between: the conversions around a Pad node.
@@ -279,8 +274,7 @@ class Chain:
     """A padded operator with the Pad that feeds it.
 
     `axes` are the spatial axes of the operator's own input (after the Pad). `read_as` are the
-    preferences that decided how this node is read; `trouble` says why the padding cannot be worked
-    on.
+    preferences that decided how this node is read.
 
     `far_pad` is a Pad that reaches the operator through other operators. `around` are facts about
     what stands around it.
@@ -303,7 +297,6 @@ class Chain:
     pad: PadStep | None = None
     far_pad: PadStep | None = None
     read_as: Preferences = NO_PREFERENCE
-    trouble: Unclear | None = None
     shape: Shape = None
     weight: Weight = NO_WEIGHT
     attributes: Attributes = ()
@@ -319,6 +312,11 @@ class Chain:
         that does not hold, and what the user preferred says nothing of the new padding.
         """
         return replace(self, padding=padding, read_as=NO_PREFERENCE)
+
+    @property
+    def trouble(self) -> Unclear | None:
+        """Why the padding cannot be worked on; None where it can."""
+        return self.padding if isinstance(self.padding, Unclear) else None
 
     def sides(self, pads: Pads) -> list[tuple[Axis, int, int]]:
         """Each spatial axis with its begin and its end among `pads`."""
@@ -352,8 +350,7 @@ class Chain:
     @property
     def first_axis(self) -> int:
         """Where the spatial axes begin in the tensor: at 1 where the channels come last."""
-        last = self.op.channels_last or ("channels_last", 1) in self.attributes
-        return 1 if last or self.around.feeds_channels_last else 2
+        return 1 if self.around.feeds_channels_last else 2
 
     @property
     def spatial(self) -> slice:

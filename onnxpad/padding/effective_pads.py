@@ -131,8 +131,6 @@ def effective_pads(chain: Chain) -> Pads | Skip:
     auto_pad follows the formula of the ONNX text with the dilated kernel, never what one
     runtime does. A Skip says which size is missing and how to give it.
     """
-    if chain.trouble:
-        return chain.trouble.as_skip()
     match chain.padding:
         case Unclear() as unclear:
             return unclear.as_skip()

@@ -37,7 +37,6 @@ class Form(StrEnum):
     PAD_AXES = "pad-axes"
     PAD_VALUE = "pad-value"
     OUTER_AXES = "outer-axes"
-    PADS_INPUT = "pads-input"
     JOINED = "joined"
     CONTEXT = "context"
     BATCHES = "in-batches"
@@ -70,7 +69,6 @@ MEANING = {
     Form.PAD_AXES: "a Pad node lists the axes that it pads (input axes, opset 18)",
     Form.PAD_VALUE: "a Pad node writes something other than 0",
     Form.OUTER_AXES: "a Pad node pads the batch or the channel axis",
-    Form.PADS_INPUT: "a transposed convolution reads its pads from an input",
     Form.JOINED: "Slices and a Concat repeat, mirror or wrap what they read, as a Pad does",
     Form.CONTEXT: "an input of the model is the left context of a convolution",
     Form.BATCHES: "a dilated convolution is written as one over batches of every n-th cell",
@@ -98,8 +96,6 @@ def forms_of(chain: Chain) -> frozenset[Form]:
         found.add(Form.BATCHES)
     if chain.uses_indices:
         found.add(Form.INDICES)
-    if chain.op.pads_input is not None and chain.inputs[chain.op.pads_input :]:
-        found.add(Form.PADS_INPUT)
     return frozenset(found)
 
 
@@ -108,7 +104,7 @@ def _operator_forms(chain: Chain) -> set[Form]:
         case AutoPad():
             return {Form.AUTO_PAD}
         case Unclear():
-            return {Form.DYNAMIC}
+            return set()
         case Pads():
             return _attribute_forms(chain, chain.padding)
 

@@ -82,16 +82,14 @@ class Kind(StrEnum):
     AVERAGE = "average pool"
     LP = "lp pool"
     PAD = "pad"
-    FOLD = "folded image"
     OTHER = "other"
 
 
 class Operator(NamedTuple):
     """Facts about one padded operator that do not depend on a model.
 
-    Positions are input indices; `added` has the output's shape and is added to it. `ceil_mode`
-    and `dilations` name the opset that brought the attribute (0: never). `why_left_alone` is set
-    where no rewrite may touch the padding.
+    Positions are input indices. `ceil_mode` and `dilations` name the opset that brought the
+    attribute (0: never). `why_left_alone` is set where no rewrite may touch the padding.
     """
 
     name: str
@@ -100,13 +98,10 @@ class Operator(NamedTuple):
     domain: str = ""
     weight: int | None = None
     zero_point: int | None = None
-    added: int | None = None
     quantised: bool = False
     auto_pad: bool = True
-    pads_input: int | None = None
     dilations: int = 1
     ceil_mode: int = 0
-    channels_last: bool = False
     why_left_alone: str = ""
 
     @property
@@ -121,8 +116,8 @@ class Operator(NamedTuple):
 
     @property
     def has_windows(self) -> bool:
-        """Whether it reads windows of its data: a convolution or a pool, and no Pad or Col2Im."""
-        return self.kind not in (Kind.PAD, Kind.FOLD, Kind.OTHER)
+        """Whether it reads windows of its data: a convolution or a pool, and no Pad."""
+        return self.kind not in (Kind.PAD, Kind.OTHER)
 
     @property
     def title(self) -> str:
@@ -142,7 +137,7 @@ def _microsoft(name: str, kind: Kind, **facts: object) -> Operator:
     return Operator(name, kind, _CONTRIB.format(name), domain=MICROSOFT, **facts)  # type: ignore[arg-type]
 
 
-_OPTIMISED = "only onnxruntime writes it, into models that it has optimised: use the original"
+OPTIMISED = "only onnxruntime writes it, into models that it has optimised: use the original"
 _CAUSAL = "its padding is implicit: the left context comes from the state input"
 
 _ROWS = (
@@ -161,7 +156,9 @@ _ROWS = (
         dilations=0,
         why_left_alone="its pads only change the inferred output size, the indices stay flat",
     ),
-    _onnx("Col2Im", Kind.FOLD, auto_pad=False),
+    _onnx(
+        "Col2Im", Kind.OTHER, auto_pad=False, why_left_alone="its pads crop the image that it folds"
+    ),
     _onnx("Pad", Kind.PAD, auto_pad=False),
     _onnx(
         "CenterCropPad",
@@ -177,9 +174,9 @@ _ROWS = (
         why_left_alone="padding_mode says what points of the grid outside read, no cells are added",
     ),
     _onnx("CausalConvWithState", Kind.OTHER, auto_pad=False, why_left_alone=_CAUSAL),
-    _microsoft("FusedConv", Kind.CONVOLUTION, weight=1, added=3),
-    _microsoft("NhwcFusedConv", Kind.CONVOLUTION, weight=1, added=3, channels_last=True),
-    _microsoft("NhwcConv", Kind.CONVOLUTION, weight=1, channels_last=True),
+    _microsoft("FusedConv", Kind.OTHER, why_left_alone=OPTIMISED),
+    _microsoft("NhwcFusedConv", Kind.OTHER, why_left_alone=OPTIMISED),
+    _microsoft("NhwcConv", Kind.OTHER, why_left_alone=OPTIMISED),
     _microsoft(
         "QLinearConv",
         Kind.CONVOLUTION,
@@ -187,7 +184,7 @@ _ROWS = (
         zero_point=2,
         quantised=True,
     ),
-    _microsoft("NhwcMaxPool", Kind.MAX, ceil_mode=1, channels_last=True),
+    _microsoft("NhwcMaxPool", Kind.OTHER, why_left_alone=OPTIMISED),
     _microsoft(
         "QLinearAveragePool",
         Kind.AVERAGE,
@@ -196,8 +193,8 @@ _ROWS = (
         ceil_mode=1,
         dilations=0,
     ),
-    _microsoft("MaxpoolWithMask", Kind.MAX, dilations=1, ceil_mode=1),
-    _microsoft("ConvTransposeWithDynamicPads", Kind.TRANSPOSED, weight=1, pads_input=2),
+    _microsoft("MaxpoolWithMask", Kind.OTHER, why_left_alone="it reads a mask of its own padding"),
+    _microsoft("ConvTransposeWithDynamicPads", Kind.OTHER, why_left_alone="its pads are an input"),
     _microsoft("Pad", Kind.PAD, auto_pad=False),
     _microsoft("CausalConvWithState", Kind.OTHER, auto_pad=False, why_left_alone=_CAUSAL),
     _microsoft("VarlenCausalConvWithState", Kind.OTHER, auto_pad=False, why_left_alone=_CAUSAL),
@@ -219,7 +216,7 @@ def operator(domain: str, name: str) -> Operator | None:
     optimised = domain in OPTIMISED_DOMAINS
     row = OPERATORS.get(("" if optimised else plain_domain(domain), name))
     if row is not None and optimised:
-        return Operator(name, Kind.OTHER, row.source, domain, why_left_alone=_OPTIMISED)
+        return Operator(name, Kind.OTHER, row.source, domain, why_left_alone=OPTIMISED)
     return row
 
 

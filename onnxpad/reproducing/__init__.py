@@ -28,7 +28,6 @@ from onnxpad.reproducing.reproducer import FILES, Reproducer
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import rows_over, showing
 from onnxpad.rewriting.for_target.judge import Judge
-from onnxpad.rewriting.for_target.requests import target_asked
 from onnxpad.runtimes.conditions.rows import Answer, Row
 from onnxpad.runtimes.judge import Judgement, judge
 from onnxpad.runtimes.own_targets import Asking, TargetName, asked_as
@@ -46,7 +45,7 @@ def reproduce(target: str, row: str) -> Reproducer:
     """
     refuse_unless(is_text, "a name", "target", target)
     refuse_unless(is_text, "a name", "row", row)
-    asked = target_asked(target)
+    asked = find_target(target)
     if row not in asked.failures:
         near = " or ".join(map(repr, nearest(row, asked.failures, 3)))
         hint = f": did you mean {near}?" if near else ""
@@ -92,7 +91,7 @@ def reproduce_node(  # noqa: PLR0913 - each option is one word of the command li
     and where several nodes match; RuntimeUnavailable where the runtime is not installed.
     """
     refuse_unless(is_text, "an address", "node", node)
-    asked = target_asked(target)
+    asked = find_target(target)
     opened = open_model(model)
     folder = opened.source.folder if opened.source else None
     with processes.limited(timeout, memory), ExitStack() as stack:

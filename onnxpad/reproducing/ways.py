@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from onnxpad.model.opened import open_model
 from onnxpad.model.reading.survey import Survey
-from onnxpad.model.small_models import Array, with_output_shapes
+from onnxpad.model.small_models import with_output_shapes
 from onnxpad.padding.chain import Chain
 from onnxpad.probing.expected import expected
 from onnxpad.reproducing.specimens import Specimen, drafted
@@ -25,8 +22,7 @@ from onnxpad.runtimes.targets import Target
 STORED = Path(__file__).parent / "specimens.toml"
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
+class Way(NamedTuple):
     """A way of padding: how people call it, and the model that is padded so.
 
     The ways are the rows of the table of what works where, and what `measure` runs first.
@@ -36,24 +32,9 @@ class Way:
     specimen: Specimen
 
     @property
-    def name(self) -> str:
-        """What files are called after it."""
-        return re.sub(r"[^a-z0-9]+", "-", self.title.casefold()).strip("-")
-
-    @property
     def operator(self) -> str:
         """The operator that pads, or that a Pad stands in front of."""
         return self.specimen.operator
-
-    @property
-    def chains(self) -> tuple[Chain, ...]:
-        """Its padded nodes, a Pad in front among them."""
-        return chains_of(self.specimen)
-
-    @property
-    def chain(self) -> Chain:
-        """The node that it is about."""
-        return next(one for one in self.chains if one.op.title == self.operator)
 
 
 @cache
@@ -111,29 +92,13 @@ def showing(target: Target, address: str, row: Row) -> Specimen | None:
     return min(under, key=lambda one: (under[one], one.complexity), default=None)
 
 
-class WayFile(NamedTuple):
-    """The model file of a way, with arrays for its inputs and the outputs by the ONNX text."""
-
-    model: bytes
-    inputs: Mapping[str, Array]
-    outputs: Mapping[str, Array]
-
-
-@cache
-def file_of(way: Way) -> WayFile:
-    """The model of a way as a file whose outputs declare their shapes, and its arrays."""
-    model, inputs = drafted(way.specimen)
-    outputs = expected(model, inputs).outputs
-    whole = with_output_shapes(model, outputs)
-    return WayFile(whole.SerializeToString(deterministic=True), inputs, outputs)
-
-
 def judged(target: Target, way: Way) -> Judgement:
-    """The worst verdict of `inspect --target` on the nodes of a way's model file."""
+    """The worst verdict of `inspect --target` on the nodes of a way's model."""
     verdicts = judged_nodes(_survey(way), Judge(target), lambda _: True)
     return max((judgement for _, _, judgement, _ in verdicts), key=lambda one: one.answer.rank)
 
 
 @cache
 def _survey(way: Way) -> Survey:
-    return Survey(open_model(file_of(way).model).model)
+    model, inputs = drafted(way.specimen)
+    return Survey(with_output_shapes(model, expected(model, inputs).outputs))

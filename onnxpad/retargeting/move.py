@@ -240,7 +240,7 @@ def _is_same_count(axis: Axis, pair: Pair, up: bool = False) -> bool:  # noqa: F
     return output_size(axis, *pair, ceil_mode=up) == -(-size // axis.stride)
 
 
-_BOUND = frozenset({"DeformConv", "MaxpoolWithMask"})
+_BOUND = frozenset({"DeformConv"})
 
 
 def moved(chain: Chain, to: str, *, source: str | None = None) -> Chain | Skip:

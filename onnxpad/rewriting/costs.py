@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
+from typing import NamedTuple
 
 from onnxpad.geometry.size import Size
 from onnxpad.model.graph.context import Context
@@ -20,23 +20,15 @@ _WIDTHS |= dict.fromkeys(("float16", "bfloat16", "int16", "uint16"), 2)
 _WIDTHS |= dict.fromkeys(("int8", "uint8", "bool"), 1)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Cost:
+class Cost(NamedTuple):
     """Work that comes on top, for one item of the batch."""
 
     multiply_adds: int = 0
     bytes_moved: int = 0
     operators: int = 0
 
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(
-            self.multiply_adds + other.multiply_adds,
-            self.bytes_moved + other.bytes_moved,
-            self.operators + other.operators,
-        )
-
     def __sub__(self, other: Cost) -> Cost:
-        return self + Cost(-other.multiply_adds, -other.bytes_moved, -other.operators)
+        return Cost(*(one - less for one, less in zip(self, other, strict=True)))
 
     def __str__(self) -> str:
         """'36 fewer multiply-adds, 1,024 more bytes moved, 1 more operator'."""
@@ -61,7 +53,7 @@ def work_of(contexts: Sequence[Context]) -> Cost:
     """
     nodes = ((context, node) for context in contexts for node in context.scope.ordered())
     works = (work_of_node(*pair) for pair in nodes if pair[1].op_type != "Constant")
-    return sum(works, Cost())
+    return Cost(*map(sum, zip(*works, strict=True)))
 
 
 def work_of_node(context: Context, node: Node) -> Cost:
@@ -75,7 +67,7 @@ def work_of_node(context: Context, node: Node) -> Cost:
         sums = _cells(windows) * prod(axis.kernel for axis in chain.axes)
         if not chain.op.is_pool:
             sizes = chain.weight.shape or (None, None)
-            sums *= _known(sizes[-1 if chain.op.channels_last else 1])
+            sums *= _known(sizes[1])
     elif node.op_type in _CELL_BY_CELL and made:
         sums = _cells(made[0])
     return Cost(sums, sum(_cells(one) * _WIDTHS.get(one.dtype, 4) for one in made + read), 1)

@@ -24,7 +24,7 @@ from onnxpad.padding.chain import Chain, PassResult, Skip
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Since
-from onnxpad.reports import plain, reported
+from onnxpad.reports import ReportItem, reported
 from onnxpad.rewriting.passes import Pass, find_pass
 from onnxpad.rewriting.steps.dequantised_pads import outside_group
 from onnxpad.rewriting.steps.refusals import attempted
@@ -35,7 +35,8 @@ _IN_A_ROW = 64
 
 
 @reported("rule as pass", "node.label as node", "node.scope as scope", "op", "script as edits")
-class Change(NamedTuple):
+@dataclass(frozen=True, slots=True, repr=False)
+class Change(ReportItem):
     """One node that a pass rewrote: its chain before, what took its place, and the edits."""
 
     rule: str
@@ -57,11 +58,6 @@ class Change(NamedTuple):
         """'explicit-pads: Conv 'c''."""
         return f"{self.rule}: {self.op} '{self.node.label}'"
 
-    def to_json(self) -> dict[str, Any]:
-        """The change as it stands in the JSON of the report."""
-        found: dict[str, Any] = plain(self)
-        return found
-
 
 @reported(
     "rule as pass",
@@ -73,7 +69,8 @@ class Change(NamedTuple):
     "skip.reason as reason",
     "skip.hints as try",
 )
-class Refusal(NamedTuple):
+@dataclass(frozen=True, slots=True, repr=False)
+class Refusal(ReportItem):
     """One node that a pass left as it was although it might have matched, or a note about it.
 
     `tensor` is its input, of type `source`.
@@ -92,17 +89,9 @@ class Refusal(NamedTuple):
         """The sizes of the input: numbers, names and formulas, None where nothing is known."""
         return plain_sizes(self.source.dims)
 
-    def __repr__(self) -> str:
-        return f"<{self}>"
-
     def __str__(self) -> str:
         """'skip: explicit-pads, Conv 'c': why; try --dim ...'."""
         return f"skip: {self.rule}, {self.op} '{self.node.label}': {self.skip}"
-
-    def to_json(self) -> dict[str, Any]:
-        """The skip as it stands in the JSON of the report."""
-        found: dict[str, Any] = plain(self)
-        return found
 
 
 @dataclass
@@ -196,7 +185,7 @@ def _rewrite(session: EditSession, rule: Pass, site: Site) -> PassResult:
 
 def _choice(rule: Pass, chain: Chain, label: str) -> PassResult:
     """What onnxruntime runs of the pass's ways, or why none can be written."""
-    if chain.trouble and (chain.trouble.too_new or chain.trouble.out_of_reach):
+    if chain.trouble and chain.trouble.unread:
         return Skip(chain.trouble.reason)
     ways = (_checked(rule, chain, way, label) for way in rule.results(chain))
     return first_that_runs(chain, ways)

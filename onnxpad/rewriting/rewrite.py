@@ -312,7 +312,7 @@ def _with_divisors(skips: Sequence[Refusal], session: EditSession) -> list[Refus
 
     if not facts:
         return list(skips)
-    return [one._replace(skip=settled(one.skip)) if id(one) in hanging else one for one in skips]
+    return [replace(one, skip=settled(one.skip)) if id(one) in hanging else one for one in skips]
 
 
 def _take_back_undone(session: EditSession, changes: Sequence[Change]) -> None:

@@ -147,8 +147,8 @@ def _unlike_others(chain: Chain) -> list[str]:
 
 
 def _by_the_file_alone(target: Target, chain: Chain) -> Judgement | None:
-    """What follows from an opset that is too new, or from two element types; None elsewhere."""
-    if chain.trouble and chain.trouble.too_new:
+    """What follows from a node that nobody reads, or from two element types; None elsewhere."""
+    if chain.trouble and chain.trouble.unread:
         return Judgement(Answer.UNKNOWN, chain.trouble.reason)
     mixed = mixed_types(chain)
     if mixed is None:

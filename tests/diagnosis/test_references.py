@@ -57,7 +57,7 @@ def test_what_is_turned_or_rounded_is_said(x: Array, given: dict[str, Any], said
 
 
 REFUSED: dict[str, tuple[Any, Any, str]] = {
-    "output": ({"x": X}, {"yy": Y}, "no tensor 'yy': did you mean 'y'?"),
+    "output": ({"x": X}, {"yy": Y}, "no tensor 'yy': there is 'y'"),
     "input": ({"z": X}, {"y": Y}, "no input 'z'"),
     "NaN": ({"x": X}, {"y": without_a_number(np.nan)}, "holds NaN in 1 of 10 elements"),
     "infinite": ({"x": X}, {"y": np.full_like(Y, np.inf)}, "holds no finite number"),

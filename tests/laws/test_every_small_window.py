@@ -22,7 +22,11 @@ PADDINGS: tuple[str | tuple[int, int], ...] = (
 )
 FREE = ("", "named", "%2=0", "%3=1", "", "2*h", "%4=3")
 VALUES = ("fits", "zero", "other", "tensor")
-OF_ONE_AXIS = [name for name, one in KINDS.items() if one.family not in ("pad", "deform", "col2im")]
+OF_ONE_AXIS = [
+    name
+    for name, one in KINDS.items()
+    if one.family not in ("pad", "deform", "col2im") and not one.is_left_alone
+]
 
 
 def windows(name: str) -> Iterator[Spec]:

@@ -105,7 +105,7 @@ def drawn(seed: int) -> onnx.ModelProto:
     return network.model(*ends)
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(5)
 @pytest.mark.parametrize("seed", range(150))
 def test_networks(seed: int) -> None:
     model = drawn(seed)

@@ -15,6 +15,7 @@ FIRST, MODELS = 10_000, 16
 SWEPT = 10
 
 
+@pytest.mark.part(3)
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in WITHOUT_KERNEL])
 @pytest.mark.parametrize(
     "part", [0, *(pytest.param(n, marks=pytest.mark.sweep) for n in range(1, SWEPT))]

@@ -33,6 +33,11 @@ class Kind(NamedTuple):
         return self.family in ("max", "average", "lp")
 
     @property
+    def is_left_alone(self) -> bool:
+        """Whether no pass changes it."""
+        return self.channels_last or self.op in ("FusedConv", "ConvTransposeWithDynamicPads")
+
+    @property
     def first_axis(self) -> int:
         return 1 if self.channels_last else 2
 

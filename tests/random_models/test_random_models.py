@@ -25,8 +25,8 @@ from tests.random_models.spec import Spec, Step  # noqa: F401 - named in cases
 
 HERE = Path(__file__).parent
 TEXT_CASES = HERE.parent / "rewriting" / "cases"
-MODELS, PAIRS = 4, 4
-SWEPT = 12
+MODELS, PAIRS = 3, 3
+SWEPT = 16
 """So many times as many models are drawn by a sweep."""
 Rewrite = Callable[[Chain], Chain | Expansion | Skip]
 RULES = dict(passes.all_passes())
@@ -45,23 +45,22 @@ def test_every_pass_on_every_operator(kind: str, part: int) -> None:
 
 
 IN_TEXT = {
-    *("all-axes", "declared-shapes", "finite-value", "joined-pads", "plain-batches"),
-    *("plain-col2im", "quantised-pad", "repeated-mirrors", "spatial-pads", "static-pads"),
-    "zero-value",
-    "crop-by-slice",
+    *("all-axes", "crop-by-slice", "declared-shapes", "joined-pads", "plain-batches"),
+    *("quantised-pad", "repeated-mirrors", "static-pads"),
 }
 """Passes for what few of the models have; text cases have it."""
 
 
 def test_a_pass_has_models_that_it_is_for() -> None:
-    """At least ten of those drawn, or a text case."""
-    names = set(passes.all_passes()) - IN_TEXT
+    """At least five of those drawn, or a text case."""
+    few = set(passes.all_passes()) - IN_TEXT
     found: Counter[str] = Counter()
-    for kind, seed in product(KINDS, range(60)):
-        spec = draw(kind, seed)
-        wanting = [name for name in names if found[name] < 10]
-        found.update(applying(build(spec).model, wanting, stated(spec)))
-    assert not {name: found[name] for name in names if found[name] < 10}
+    for seed, kind in product(range(60), KINDS):
+        if few:
+            spec = draw(kind, seed)
+            found.update(applying(build(spec).model, few, stated(spec)))
+            few = {name for name in few if found[name] < 5}
+    assert few == set()
     for name in IN_TEXT:
         assert "\n-- after" in (TEXT_CASES / f"{name}.txt").read_text(encoding="utf-8")
 

@@ -17,7 +17,7 @@ from onnxpad.model.reading.survey import Survey
 from onnxpad.probing.expected import expected
 from onnxpad.reproducing import FILES, Reproducer, in_its_release, reproduce
 from onnxpad.reproducing.specimens import drafted
-from onnxpad.reproducing.ways import Way, judged, rows_over, showing, stored, ways
+from onnxpad.reproducing.ways import Way, chains_of, judged, rows_over, showing, stored, ways
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.targets import all_targets, find_target
 from tests.oracle.interpreter import run_model
@@ -51,14 +51,14 @@ def test_what_is_stored_of_rows_is_of_rows_that_are_there() -> None:
     assert rows_over(target, words) == {target.failures["same-lower"]}
 
 
-def test_ways_have_files_of_their_own_and_are_judged_by_their_worst_node() -> None:
-    assert len({way.name for way in ways() if way.chains}) == len(ways()) > 100
+def test_ways_have_titles_of_their_own_and_are_judged_by_their_worst_node() -> None:
+    assert len({way.title for way in ways() if chains_of(way.specimen)}) == len(ways()) > 100
     fronted = next(one for one in ways() if one.title == "MaxPool, behind a Pad node that writes 0")
     assert judged(find_target("onnxruntime@1.31"), fronted).answer is Answer.MISCOMPUTES
     assert judged(find_target("openvino"), fronted).answer is Answer.TAKES
 
 
-@pytest.mark.parametrize("way", ways()[::3], ids=lambda way: way.name)
+@pytest.mark.parametrize("way", ways()[::3], ids=lambda way: way.title)
 def test_what_is_expected_is_what_the_tests_own_interpreter_computes(way: Way) -> None:
     model, feeds = drafted(way.specimen)
     right = run_model(onnx.ModelProto.FromString(model.SerializeToString()), feeds)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.reproducing.ways import Way, file_of, judged, ways
+from onnxpad.reproducing.ways import Way, judged, ways
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.targets import find_target
 from tests.runtimes.live import RUNTIMES
 from tests.runtimes.live.environments import Unavailable, digest
 from tests.runtimes.live.environments import folder as environments
-from tests.runtimes.live.running import Case, Outcome, run
+from tests.runtimes.live.running import Outcome, case_of, run
 
 _PARTS = 11
 _COARSE = {
@@ -53,14 +53,11 @@ def is_contradicted(name: str, way: Way, outcome: Outcome) -> bool:
 @pytest.mark.parametrize("name", RUNTIMES)
 def test_the_runtime_does_what_its_cells_say(name: str, part: int, tmp_path: Path) -> None:
     """What a cell calls right is, and what it calls wrong or refused is one of both."""
-    runtime, chosen, cases = RUNTIMES[name], ways()[part::_PARTS], []
+    runtime, chosen = RUNTIMES[name], ways()[part::_PARTS]
     folder = environments() / f"{runtime.requirements_file.stem}-{digest(runtime)}"
     if not (folder / "complete").exists():
         pytest.skip(f"{name} is not installed here")
-    for way in chosen:
-        model, inputs, outputs = file_of(way)
-        (tmp_path / f"{way.name}.onnx").write_bytes(model)
-        cases.append(Case(tmp_path / f"{way.name}.onnx", inputs, outputs))
+    cases = [case_of(way, tmp_path) for way in chosen]
     try:
         found = dict(zip(chosen, run(runtime, cases), strict=True))
     except Unavailable as reason:

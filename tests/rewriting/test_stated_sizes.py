@@ -7,13 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import onnx
 import onnx_graphsurgeon as gs
 import pytest
 
 from onnxpad import RequestError, inspect, retarget, rewrite, validate
-from onnxpad.cli import run
 from onnxpad.model.reading.survey import Survey
 from onnxpad.show.inspections import inspection_document
 from tests.models.text import text_model
@@ -67,17 +65,6 @@ def test_what_is_called_alike_elsewhere_is_not_believed() -> None:
     assert sizes(done.model.graph.output[0])[2] == "height"
 
 
-def test_onnxruntime_refuses_another_size_than_the_one_that_was_relied_on() -> None:
-    ort = pytest.importorskip("onnxruntime")
-    done = rewrite(model(), dims={"height": 224, "width": 224})
-    session = ort.InferenceSession(
-        done.model.SerializeToString(), providers=["CPUExecutionProvider"]
-    )
-    session.run(None, {"x": np.zeros((2, 1, 224, 224), np.float32)})
-    with pytest.raises(ort.capi.onnxruntime_pybind11_state.InvalidArgument, match="Expected: 224"):
-        session.run(None, {"x": np.zeros((2, 1, 225, 224), np.float32)})
-
-
 @both_verbs
 def test_a_divisor_stands_in_the_metadata(
     verb: Callable[..., Any], before: onnx.ModelProto
@@ -108,37 +95,6 @@ def test_sizes_that_decide_nothing_are_not_written(tmp_path: Path) -> None:
 def test_an_input_without_names_gets_its_size() -> None:
     done = rewrite(model(inputs="float[batch,1,?,16] x"), dims={"x[2]": 8})
     assert sizes(done.model.graph.input[0]) == ["batch", 1, 8, 16]
-
-
-def test_with_a_target_it_is_the_same() -> None:
-    """OpenVINO takes open sizes, but not every form: what is written holds at this size alone."""
-    done = rewrite(model(), target="openvino", dims={"height": 224, "width": 224})
-    if done.changed:
-        assert sizes(done.model.graph.input[0])[2:] == [224, 224]
-    assert validate(model(), done.model, dims={"height": 224, "width": 224}, samples=1).ok
-
-
-@pytest.mark.parametrize(
-    ("words", "nodes"),
-    [
-        (["rewrite", "--validate"], None),
-        (["retarget", "--to", "tensorflow", "--source", "pytorch"], SYMMETRIC),
-    ],
-    ids=["rewrite", "retarget"],
-)
-def test_the_report_says_so(
-    words: list[str], nodes: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path, out = tmp_path / "m.onnx", tmp_path / "o.onnx"
-    onnx.save(model(nodes=nodes) if nodes else model(), path)
-    dims = ["--dim", "batch=1", "--dim", "height=224", "--dim", "width%2=0"]
-    assert run([words[0], str(path), *words[1:], *dims, "-o", str(out)]) == 0
-    said = capsys.readouterr().out
-    assert (
-        "holds where height=224, width%2=0\n"
-        f"so the model itself says: height=224 in its inputs, width%2=0 in its metadata ({KEY})\n"
-    ) in said
-    assert sizes(onnx.load(out).graph.input[0]) == ["batch", 1, 224, "width"]
 
 
 def told(text: str) -> onnx.ModelProto:
@@ -225,13 +181,3 @@ def test_a_size_that_decides_no_verdict_leaves_the_file_as_it_is() -> None:
     for target in ("opencv", None):
         done = rewrite(open_batch(), target=target, dims={"N": 1, "height": 640})
         assert (done.changed, done.relied_on) == (False, {})
-
-
-def test_what_is_written_of_sizes_alone_is_said(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path, out = tmp_path / "m.onnx", tmp_path / "o.onnx"
-    onnx.save(open_batch(), path)
-    assert run(["rewrite", str(path), "--target", "ncnn", "--dim", "N=1", "-o", str(out)]) == 0
-    said = capsys.readouterr().out
-    assert "so the model itself says: N=1 in its inputs\n" in said

@@ -31,31 +31,8 @@ TOO_LARGE = (
     "(onnx.save(..., save_as_external_data=True))"
 )
 A_PATH = "the path of a file, or '-'"
-_FETCH_AGAIN = "name the .onnx file, or export, download or copy it again"
+_FETCH_AGAIN = "name the .onnx file, or export, copy or download it again (git lfs pull)"
 _BEGINNING = 16
-_POINTER = b"version https://git-lfs"
-
-
-def _why_not_a_model(data: bytes, model: ModelProto | None) -> str:
-    """What is wrong with the bytes of a file, and what to try; '' for a whole ONNX model.
-
-    onnx.proto: ir_version, graph and opset_import of a ModelProto are required.
-    """
-    if not data:
-        return f"the file is empty (0 bytes); {_FETCH_AGAIN}"
-    if data.startswith(_POINTER):
-        return "not an ONNX model but a Git LFS pointer, not the file itself; run git lfs pull"
-    deep = " (subgraphs nested too deep?)" if data[0] < ord(" ") else ""  # no text begins so
-    absent = [f"nothing that protobuf reads{deep}"]
-    if model is not None:
-        absent = [f"no {name}" for name in ("ir_version", "graph") if not model.HasField(name)]
-        absent += ["no opset_import"] * (not model.opset_import)
-    if not absent:
-        return ""
-    return (
-        f"not an ONNX model, or damaged or cut short: it begins with {data[:_BEGINNING]!r} and has "
-        f"{', '.join(absent)}; {_FETCH_AGAIN}"
-    )
 
 
 @dataclass(frozen=True)
@@ -142,13 +119,16 @@ def parse(data: bytes, *, name: str, folder: Path | None, is_light: bool = False
     model = ModelProto()
     try:
         model.ParseFromString(data)
-        wrong = _why_not_a_model(data, model)
+        is_whole = model.HasField("ir_version") and model.HasField("graph") and model.opset_import
     except DecodeError:
-        wrong = _why_not_a_model(data, None)
-    if not (wrong or is_light) and OWN.encode() in data:
-        wrong = f"its tensors refer to bytes of the file itself ({OWN}); {_FETCH_AGAIN}"
-    if wrong:
-        raise ModelError(f"{name}: {wrong}")
+        is_whole = False
+    if not is_whole:  # onnx.proto requires these three
+        raise ModelError(
+            f"{name}: no ONNX model with ir_version, graph and opset_import, or damaged, cut short "
+            f"or nested too deep: {len(data)} bytes, {data[:_BEGINNING]!r}; {_FETCH_AGAIN}"
+        )
+    if not is_light and OWN.encode() in data:
+        raise ModelError(f"{name}: tensors name bytes of the file itself ({OWN}); {_FETCH_AGAIN}")
     files = data_files(model, data, name=name)
     if folder is not None:
         locate(files, folder, name=name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial, reduce
+from functools import partial
 from math import prod
 from typing import Any, TypeAlias
 
@@ -42,18 +42,15 @@ def applied(name: str, inputs: Sequence[Array]) -> Array | None:
     Raises ZeroDivisionError where integers are divided by 0.
     """
     if name in _VARIADIC and len(inputs) != 2:
-        first: Array | None = inputs[0]
-        pairs = partial(_applied_to_known, name)
-        return reduce(pairs, inputs[1:], first)
+        result: Array | None = inputs[0]
+        for other in inputs[1:]:
+            result = result if result is None else applied(name, (result, other))
+        return result
     with np.errstate(all="ignore"):
         if not any(map(is_open, inputs)):
             return np.asarray(_ELEMENTARY[name](*inputs))
         on_cells = ON_CELLS.get(name)
         return None if on_cells is None else by_cells(on_cells, _ELEMENTARY[name], inputs)
-
-
-def _applied_to_known(name: str, first: Array | None, other: Array) -> Array | None:
-    return None if first is None else applied(name, (first, other))
 
 
 def _divide(first: Array, second: Array) -> Array:

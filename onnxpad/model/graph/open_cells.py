@@ -40,38 +40,31 @@ def is_open(array: Array) -> bool:
     return array.dtype == object
 
 
-def cells_of(found: Iterable[Cell], shape: tuple[int, ...]) -> Array:
-    """An array of cells; one of numbers where all of them are."""
-    cells = list(found)
-    if cells and _are_numbers(cells):
-        return np.array(cells).reshape(shape)
-    array = np.empty(len(cells), object)
-    array[:] = cells
-    return array.reshape(shape) if cells else np.empty(shape, np.int64)
-
-
 def _are_numbers(cells: Iterable[Cell]) -> bool:
     return all(issubclass(kind, np.generic) for kind in set(map(type, cells)))
 
 
 def settled(array: Array) -> Array:
     """The same array, as numbers where none of its cells is open any more."""
-    return cells_of(array.reshape(-1), array.shape) if is_open(array) else array
+    cells = list(array.reshape(-1)) if is_open(array) else [None]
+    if not _are_numbers(cells):
+        return array
+    return np.array(cells, None if cells else np.int64).reshape(array.shape)
 
 
 def opened(array: Array) -> Array:
     """The same array with cells of its own, which may be exchanged for open ones."""
-    if is_open(array):
-        return array
-    found = np.empty(array.size, object)
-    found[:] = list(array.reshape(-1))
-    return found.reshape(array.shape)
+    return array if is_open(array) else _objects(array.reshape(-1)).reshape(array.shape)
+
+
+def _objects(cells: Iterable[Cell]) -> Array:
+    return np.array(list(cells), object)
 
 
 def of_sizes(sizes: Sequence[Size | None]) -> Array:
     """Sizes as Shape gives them."""
-    known = (None if size is None else _tidied(linear_of(size)) for size in sizes)
-    return cells_of(known, (len(sizes),))
+    cells = (None if size is None else _tidied(linear_of(size)) for size in sizes)
+    return settled(_objects(cells))
 
 
 def integers_of(array: Array) -> list[Linear | None]:
@@ -98,18 +91,18 @@ def by_cells(
 
     `numeric` is the same for cells that are numbers. An unknown cell makes the result unknown.
     """
-    shape = joint_shape(inputs)
-    if prod(shape) > MOST_OPEN:
+    if prod(joint_shape(inputs)) > MOST_OPEN:
         return None
-    rows = np.broadcast_arrays(*map(opened, inputs))
-    found: list[Cell] = []
-    for cells in zip(*(row.reshape(-1) for row in rows), strict=True):
+
+    def result(*cells: Cell) -> Cell:
         if _are_numbers(cells):
-            found += list(np.asarray(numeric(*cells)).reshape(1))
-            continue
+            number: Cell = np.asarray(numeric(*cells)).reshape(1)[0]
+            return number
         known = list(map(_known, cells))
-        found.append(None if None in known else _tidied(operation(*known)))
-    return cells_of(found, shape)
+        return None if None in known else _tidied(operation(*known))
+
+    results = np.frompyfunc(result, len(inputs), 1)(*map(opened, inputs))
+    return settled(np.asarray(results, object))
 
 
 def _known(cell: Cell) -> Linear | None:

@@ -40,11 +40,8 @@ def _declared_shape(scope: Scope, name: str) -> Shape:
 
 def _pads_source(context: Context, node: Node, chain: Chain) -> str:
     """The tensor with the pads where it is no constant; computed pads may be known all the same."""
-    position = chain.op.pads_input
-    if chain.op.kind is Kind.PAD:
-        by_attribute = pads_are_attributes(chain.op.domain, context.scope.opset)
-        position = None if by_attribute else PadInput.PADS
-    name = "" if position is None else node.input(position)
+    by_attribute = pads_are_attributes(chain.op.domain, context.scope.opset)
+    name = node.input(PadInput.PADS) if chain.op.kind is Kind.PAD and not by_attribute else ""
     return name if name and context.constant_tensor(name) is None else ""
 
 

@@ -10,14 +10,11 @@ from onnxpad.geometry.size import Size
 from onnxpad.geometry.windows import Axis
 from onnxpad.model.graph.attributes import Value, integers
 from onnxpad.model.graph.context import Context, has_value, is_stored
-from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading import refusals
-from onnxpad.model.reading.never_negative import never_negative
-from onnxpad.model.reading.pads import feeds_channels_last, feeds_max_pools, read_pad
+from onnxpad.model.reading.pads import feeds_channels_last, read_pad
 from onnxpad.model.reading.pads_in_front import front_of, marks_of, nearest_pad, pools_read
 from onnxpad.model.reading.quantised import between, zero_fill
-from onnxpad.model.shapes.unknown_sizes import computed
 from onnxpad.padding.chain import (
     NO_WEIGHT,
     Around,
@@ -32,7 +29,14 @@ from onnxpad.padding.chain import (
     Weight,
 )
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
-from onnxpad.padding.operators import Attributes, AttributeValue, Kind, Operator, PadInput
+from onnxpad.padding.operators import (
+    OPTIMISED,
+    Attributes,
+    AttributeValue,
+    Kind,
+    Operator,
+    PadInput,
+)
 
 _ZERO = Constant(0)
 _WEIGHT_SCALE = 4
@@ -102,22 +106,6 @@ def _taken_by(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[boo
     )
 
 
-def _pads_input(context: Context, node: Node, op: Operator, rank: int) -> Padding | None:
-    """Pads that come as an input of the operator, which leaves `rank` axes to them."""
-    name = "" if op.pads_input is None else node.input(op.pads_input)
-    if not name:
-        return None
-    numbers = constant_integers(context, name)
-    if numbers is None:
-        return computed(context, name, "its pads are computed while the model runs")
-    if len(numbers) != 2 * rank:
-        return Unclear(f"its pads are {list(numbers)} for {rank} axes")
-    mode = context.attributes(node).get("auto_pad", "NOTSET")
-    if mode not in ("NOTSET", ""):
-        return Unclear(f"it has auto_pad={mode} and pads as an input, which contradict each other")
-    return Pads(numbers[:rank], numbers[rank:])
-
-
 def _plain_attributes(attributes: Mapping[str, Value]) -> Attributes:
     """Numbers, texts and lists of integers, which steps of an expansion can write again."""
     found: list[tuple[str, AttributeValue]] = []
@@ -135,31 +123,6 @@ def _bare(context: Context, node: Node, op: Operator) -> Chain:
     return Chain(op, context.scope.opset, (), Pads((), ()), _ZERO, source.dtype, shape=source.dims)
 
 
-_IMAGE_SHAPE, _BLOCK_SHAPE = 1, 2
-
-
-def _read_fold(context: Context, node: Node, chain: Chain) -> Chain:
-    """The chain of a Col2Im (Col2Im-18): `axes` are those of the image, with the block as kernel.
-
-    Sizes of the image are None where image_shape is computed; a computed block_shape is trouble.
-    """
-    attributes = context.attributes(node)
-    blocks = constant_integers(context, node.input(_BLOCK_SHAPE))
-    if blocks is None:
-        return _troubled(chain, "its block_shape is not known")
-    rank = len(blocks)
-    sizes = constant_integers(context, node.input(_IMAGE_SHAPE)) or (None,) * rank
-    strides, dilations = (integers(attributes, n) or (1,) * rank for n in ("strides", "dilations"))
-    pads = integers(attributes, "pads") or (0,) * 2 * rank
-    if {len(sizes), len(strides), len(dilations), len(pads) / 2} != {rank}:
-        return _troubled(chain, f"its lists have lengths that do not fit {rank} image axes")
-    return replace(
-        chain,
-        axes=tuple(Axis(*facts) for facts in zip(sizes, blocks, strides, dilations, strict=True)),
-        padding=Pads(pads[:rank], pads[rank:]),
-    )
-
-
 class ChainReader:
     """Reads padded nodes; nodes that compute the same share one Chain object."""
 
@@ -175,7 +138,7 @@ class ChainReader:
         attributes = context.attributes(node)
         bare = _bare(context, node, op)
         if reason := refusals.too_new(context.scope.opset):
-            return _unread(bare, Unclear(reason, too_new=True))
+            return _unread(bare, Unclear(reason, unread=True))
         refusals.check_node(node, op)
         inputs, outputs = _taken_by(context, node)
         bare = replace(
@@ -183,8 +146,8 @@ class ChainReader:
         )
         if op.kind is Kind.PAD:
             return _pad_chain(context, node, bare)
-        if op.kind is Kind.FOLD:
-            return _read_fold(context, node, bare)
+        if attributes.get("channels_last") == 1:
+            return _unread(bare, Unclear(OPTIMISED, unread=True))
         chain = self._windows(context, node, bare)
         return self._shared.setdefault(chain, chain)
 
@@ -192,7 +155,7 @@ class ChainReader:
         op, attributes = bare.op, context.attributes(node)
         kernel = integers(attributes, "kernel_shape") or _kernel_of_weight(context, node, op)
         rank = len(kernel)
-        front = front_of(context, node, op, rank, _first_axis(op, attributes))
+        front = front_of(context, node, op, rank)
         chain = replace(bare, fill=_fill(context, node, op, attributes))
         if why := refusals.untouchable(node, op, kernel):
             return _troubled(chain, why)
@@ -203,48 +166,40 @@ class ChainReader:
         axes = _axes(kernel, attributes, chain)
         if wide := refusals.too_wide(axes):
             return _troubled(chain, *wide)
-        padding, trouble = _padding(op, attributes, rank, self._prefer)
+        padding = _padding(op, attributes, rank, self._prefer)
         if lacking := refusals.unknown_to_onnx(attributes):
-            padding = trouble = Unclear(lacking, illegal=True)
-        says_both = _auto_pad(attributes) and "pads" in attributes and trouble is None
+            padding = Unclear(lacking, illegal=True)
+        is_clear = not isinstance(padding, Unclear)
+        says_both = _auto_pad(attributes) and "pads" in attributes and is_clear
         settled = self._prefer.ambiguous if op.auto_pad else "pads"
         legacy_split = self._prefer.legacy_split and op.kind is Kind.TRANSPOSED
         return replace(
             chain,
             **front._asdict(),
             weight=weight,
-            padding=_pads_input(context, node, op, rank) or padding,
+            padding=padding,
             axes=axes,
             ceil_mode=attributes.get("ceil_mode") == 1,
             output_padding=integers(attributes, "output_padding"),
             output_shape=integers(attributes, "output_shape")[-rank:],
             read_as=Preferences(settled if says_both else None, legacy_split),
-            trouble=trouble,
         )
-
-
-def _first_axis(op: Operator, attributes: Mapping[str, Value]) -> int:
-    return 1 if op.channels_last or attributes.get("channels_last") == 1 else 2
 
 
 def _pad_chain(context: Context, node: Node, bare: Chain) -> Chain:
     """A Pad node, with what reads it."""
     step = read_pad(context, node, None if bare.shape is None else len(bare.shape))
-    read, pooled = node.inputs[0], feeds_max_pools(context, node, step)
-    more = (
-        (Mark.FEEDS_MAX_POOLS, pooled),
-        (Mark.POOLS_READ_PAD, pools_read(context, node.outputs[0])),
-    )
-    marks = marks_of(context, read, bare.op) | {mark for mark, holds in more if holds}
+    read, marks = node.inputs[0], marks_of(context, node.inputs[0], bare.op)
+    if pools_read(context, node.outputs[0]):
+        marks |= {Mark.POOLS_READ_PAD}
     return replace(
         bare,
         fill=step.fill,
         dtype=bare.dtype or context.type_of(node.input(PadInput.VALUE)).dtype,
         pad=step,
-        trouble=step.unclear if step.unclear and step.unclear.illegal else None,
+        padding=step.unclear if step.unclear and step.unclear.illegal else bare.padding,
         around=Around(
             nearest_pad(context, read, len(step.pads.begins)).pad,
-            never_negative=pooled and never_negative(context, read),
             feeds_channels_last=feeds_channels_last(context, node),
             between=between(context, node, step),
             marks=marks,
@@ -255,26 +210,25 @@ def _pad_chain(context: Context, node: Node, bare: Chain) -> Chain:
 def _unread(bare: Chain, why: Unclear) -> Chain:
     """An operator of which nothing is read but that it is there."""
     step = PadStep(Pads((), ()), _ZERO, unclear=why) if bare.op.kind is Kind.PAD else None
-    return replace(bare, padding=why, pad=step, trouble=why)
+    return replace(bare, padding=why, pad=step)
 
 
 def out_of_reach(context: Context, op: Operator, reason: str) -> Chain:
     """An operator in a function that stays as it is, for this reason."""
     why = f"it stands in a local function that is not written out where it is called: {reason}"
     bare = Chain(op, context.scope.opset, (), Pads((), ()), _ZERO)
-    return _unread(bare, Unclear(why, out_of_reach=True))
+    return _unread(bare, Unclear(why, unread=True))
 
 
 def _troubled(chain: Chain, reason: str, hints: tuple[str, ...] = ()) -> Chain:
     """A chain of which no more is known than that it is there."""
-    trouble = Unclear(reason, hints)
     written = chain.attributes if chain.op.kind is Kind.OTHER else ()
     bare = replace(chain, attributes=written, inputs=(), outputs=(), shape=None)
-    return replace(bare, padding=trouble, trouble=trouble)
+    return replace(bare, padding=Unclear(reason, hints))
 
 
 def _kernel_of_weight(context: Context, node: Node, op: Operator) -> tuple[int, ...]:
-    if op.weight is None or op.channels_last:
+    if op.weight is None:
         return ()
     dims = (context.type_of(node.input(op.weight)).dims or ())[2:]
     kernel = tuple(size for size in dims if isinstance(size, int))
@@ -286,12 +240,12 @@ def _kernel_of_weight(context: Context, node: Node, op: Operator) -> tuple[int, 
 def _axes(
     kernel: tuple[int, ...], attributes: Mapping[str, Value], chain: Chain
 ) -> tuple[Axis, ...]:
-    rank, first = len(kernel), _first_axis(chain.op, attributes)
+    rank = len(kernel)
     strides = integers(attributes, "strides") or (1,) * rank
     dilations = integers(attributes, "dilations") or (1,) * rank
     sizes: tuple[Size | None, ...] = (None,) * rank
     if chain.shape is not None:
-        sizes = chain.shape[first : first + rank]
+        sizes = chain.shape[2 : 2 + rank]
     return tuple(Axis(*facts) for facts in zip(sizes, kernel, strides, dilations, strict=True))
 
 
@@ -303,22 +257,22 @@ def _auto_pad(attributes: Mapping[str, Value]) -> str:
 
 def _padding(
     op: Operator, attributes: Mapping[str, Value], rank: int, prefer: Preferences
-) -> tuple[Padding, Unclear | None]:
+) -> Padding:
     pads = integers(attributes, "pads")
     explicit = Pads(pads[:rank], pads[rank:]) if pads else Pads.zero(rank)
     written = _auto_pad(attributes)
     if not op.auto_pad or not written:
-        return explicit, None
+        return explicit
     if written not in AutoPad.__members__:
         known = "SAME_UPPER, SAME_LOWER, VALID or NOTSET"
-        wrong = Unclear(f"auto_pad is '{written}', which ONNX does not have: {known}", illegal=True)
-        return wrong, wrong
+        reason = f"auto_pad is '{written}', which ONNX does not have: {known}"
+        return Unclear(reason, illegal=True)
     mode = AutoPad(written)
     if "pads" not in attributes or prefer.ambiguous == "auto_pad":
-        return mode, None
+        return mode
     if prefer.ambiguous == "pads":
-        return explicit, None
-    return mode, Unclear(
+        return explicit
+    return Unclear(
         f"auto_pad={mode} and pads={list(pads)} contradict each other, runtimes differ in which "
         "one wins",
         ("--ambiguous auto_pad", "--ambiguous pads"),

@@ -103,7 +103,7 @@ def _strides_to_open_pads(context: Context) -> int:
     for node in context.scope.nodes:
         product = max((passed.get(name, 1) for name in node.inputs), default=1)
         chain = context.chains.get(node.key)
-        if chain and chain.op.kind not in (Kind.TRANSPOSED, Kind.FOLD):
+        if chain and chain.op.kind is not Kind.TRANSPOSED:
             product *= lcm(*(axis.stride for axis in chain.axes))
             if _unclear(chain):
                 largest = max(largest, product)

@@ -122,41 +122,11 @@ def feeds_channels_last(context: Context, node: Node, far: int = 8) -> bool:
         passes_on = reader.op_type in ("Concat", "Pad") and far > 0
         if passes_on and feeds_channels_last(context, reader, far - 1):
             return True
-        attributes, op = context.attributes(reader), operator(reader.domain, reader.op_type)
-        if op is not None and (op.channels_last or attributes.get("channels_last") == 1):
-            return True
-        perm = integers(attributes, "perm")
+        perm = integers(context.attributes(reader), "perm")
         to_front = (0, len(perm) - 1, *range(1, len(perm) - 1))
         if reader.op_type == "Transpose" and len(perm) > 2 and perm == to_front:
             return True
     return False
-
-
-def feeds_max_pools(context: Context, node: Node, step: PadStep) -> bool:
-    """Whether max pools alone read a Pad's output, each of whose windows holds a cell of data."""
-    name = node.outputs[0]
-    readers = context.readers(name)
-    alone = (
-        0 < context.scope.uses.get(name, 0) <= len(readers) and name not in context.scope.outputs
-    )
-    return alone and all(_always_sees(context, reader, step) for reader in readers)
-
-
-def _always_sees(context: Context, reader: Node, step: PadStep) -> bool:
-    """Whether each window of a plain max pool is wider than the cells that a Pad adds."""
-    attributes = context.attributes(reader)
-    kernel = attributes.get("kernel_shape")
-    usual = {"auto_pad": ("NOTSET", "", "VALID"), "ceil_mode": (0,)}
-    if reader.op_type != "MaxPool" or not isinstance(kernel, tuple):
-        return False
-    if any(attributes.get(name, values[0]) not in values for name, values in usual.items()):
-        return False
-    if {*integers(attributes, "pads")} - {0} or {*integers(attributes, "dilations")} - {1}:
-        return False
-    windows = (1, 1, *kernel)
-    return len(step.pads.sides) == len(windows) and all(
-        max(side) < width for side, width in zip(step.pads.sides, windows, strict=True)
-    )
 
 
 def _is_numeric(array: np.ndarray) -> bool:

@@ -48,12 +48,12 @@ class Front(NamedTuple):
     around: Around = NOTHING
 
 
-def front_of(context: Context, node: Node, op: Operator, rank: int, first_axis: int) -> Front:
-    """What stands in front of an operator with `rank` spatial axes from `first_axis` on."""
+def front_of(context: Context, node: Node, op: Operator, rank: int) -> Front:
+    """What stands in front of an operator with `rank` spatial axes."""
     if not node.inputs or not node.inputs[0] or op.kind is Kind.OTHER:
         return Front()
     name, whole = node.inputs[0], rank + 2
-    spatial = slice(first_axis, first_axis + rank)
+    spatial = slice(2, whole)
     pad = _pad_behind(context, name, whole)
     path = Path((), name) if pad else path_to(context, name)
     far = None if pad else _seen_far(context, path, whole)

@@ -175,7 +175,7 @@ class _Reader:
             if chain.pad is not None and chain.pad.unclear and source.dims is not None:
                 return (Type(source.dtype, sizes_behind(context, node, source.dims)),)
             return (padded_type(chain.pad, source),)
-        if op.kind in (Kind.FOLD, Kind.OTHER) or not chain.axes:
+        if op.kind is Kind.OTHER or not chain.axes:
             return ()
         made = window_type(chain)
         dtype = quantised_result(context, node, op) if op.quantised else ""

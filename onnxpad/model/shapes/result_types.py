@@ -92,10 +92,9 @@ def _fitting(sizes: Sequence[Size | None]) -> tuple[Size | None, ...]:
 
 def _channels(chain: Chain) -> Size | None:
     if chain.op.weight is None:
-        axis = len(chain.shape) - 1 if chain.shape and chain.first_axis == 1 else 1
-        return chain.shape[axis] if chain.shape else None
+        return chain.shape[1] if chain.shape else None
     dims = chain.weight.shape
-    if not dims or chain.op.channels_last:
+    if not dims:
         return None
     if chain.op.kind is not Kind.TRANSPOSED:
         return dims[0]

@@ -14,7 +14,7 @@ import numpy as np
 
 from onnxpad.geometry.cuts import FAR, cells_of_cut
 from onnxpad.geometry.linear import Linear, added, linear_of, minus, never_below, size_of
-from onnxpad.geometry.size import Size, Symbol, floor_divide, lower_bound, residue, times
+from onnxpad.geometry.size import Size, Symbol, floor_divide, lower_bound, times
 from onnxpad.model.graph.attributes import Value, integers
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.flat_numbers import any_floats
@@ -37,10 +37,6 @@ class NodeFacts:
         """Attributes, with the call's values where they are references."""
         return self._context.attributes(self._node)
 
-    def outputs(self) -> int:
-        """How many outputs the node has."""
-        return len(self._node.outputs)
-
     def floats(self, position: int) -> tuple[float, ...] | None:
         """Constant numbers of floating point at an input, or None."""
         return any_floats(self._context, self._node.input(position))
@@ -61,8 +57,8 @@ class NodeFacts:
         return None if value is None or value.ndim > 1 else sizes_of(value)
 
 
-ShapeRule = Callable[[Sequence[Type], NodeFacts], Type | list[Type]]
-"""The type of the first output, or of all."""
+ShapeRule = Callable[[Sequence[Type], NodeFacts], Type]
+"""The type of the first output."""
 
 _KEEP = (
     *(*CELL_BY_CELL, "PRelu", "Swish", "ThresholdedRelu", "Shrink"),
@@ -125,16 +121,6 @@ def _logic(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     return Type("bool", broadcast(inputs, facts).dims)
 
 
-def _transpose(inputs: Sequence[Type], facts: NodeFacts) -> Type:
-    dtype, dims = inputs[0]
-    if dims is None:
-        return inputs[0]
-    perm = facts.attributes().get("perm") or tuple(reversed(range(len(dims))))
-    if not isinstance(perm, tuple) or sorted(perm) != list(range(len(dims))):
-        return Type(dtype)
-    return Type(dtype, tuple(dims[int(axis)] for axis in perm))
-
-
 def _concat(inputs: Sequence[Type], facts: NodeFacts) -> Type:
     axis = facts.attributes().get("axis", 1)
     shapes = [one.dims for one in inputs if one.dims is not None]
@@ -162,20 +148,13 @@ def _sum(column: Sequence[Size | None]) -> Size | None:
     return None if total is None else size_of(total)
 
 
-def _global_pool(inputs: Sequence[Type], _: NodeFacts) -> Type:
-    dtype, dims = inputs[0]
-    return Type(dtype, None if dims is None else dims[:2] + (1,) * (len(dims) - 2))
-
-
 RULES: dict[str, ShapeRule] = {
-    **dict.fromkeys(("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"), _global_pool),
     **dict.fromkeys(_KEEP, keep),
     **dict.fromkeys(ARITHMETIC, broadcast),
     **dict.fromkeys((*COMPARISONS, "Not"), _logic),
     "Cast": _cast,
     "QuantizeLinear": quantize,
     "DequantizeLinear": dequantize,
-    "Transpose": _transpose,
     "Concat": _concat,
 }
 
@@ -349,41 +328,10 @@ def _left(dims: Sizes | None, kept: Sequence[Size | None]) -> Size | None:
             return None
 
 
-def _shape(inputs: Sequence[Type], facts: NodeFacts) -> Type:
-    """As many integers as there are axes, from start up to end (Shape-15)."""
-    dims, marks = inputs[0].dims, facts.attributes()
-    start, end = marks.get("start", 0), marks.get("end", len(dims or ()))
-    if dims is None or not isinstance(start, int) or not isinstance(end, int):
-        return Type("int64")
-    return Type("int64", (len(dims[start:end]),))
-
-
-def _split(inputs: Sequence[Type], facts: NodeFacts) -> list[Type]:
-    """The sizes that are listed; else all alike, but that the last may be smaller (Split-18)."""
-    (dtype, dims), count = inputs[0], facts.outputs()
-    axis, listed = (facts.attributes().get(name, 0) for name in ("axis", "split"))
-    if dims is None or not isinstance(axis, int):
-        return [Type(dtype)] * count
-    position = range(len(dims))[axis]
-    pieces: Sizes = (None,) * count
-    if isinstance(listed, tuple):
-        pieces = tuple(int(size) for size in listed)
-    elif len(inputs) > 1:
-        pieces = facts.sizes(1) or pieces
-    elif (whole := dims[position]) is not None and residue(whole, count) == 0:
-        pieces = (floor_divide(whole, count),) * count
-    elif isinstance(whole, int) and (longest := -(-whole // count)) * (count - 1) < whole:
-        pieces = (*(longest,) * (count - 1), whole - longest * (count - 1))
-    shapes = [(*dims[:position], size, *dims[position + 1 :]) for size in pieces]
-    return [Type(dtype, shape) for shape in shapes]
-
-
 CUT_RULES: dict[str, ShapeRule] = {
     "Slice": _slice,
     "Expand": _expand,
-    "Shape": _shape,
     "Reshape": _reshape,
-    "Split": _split,
     "ConstantOfShape": _constant_of_shape,
     **dict.fromkeys(("Resize", "Upsample"), _resize),
 }
@@ -395,7 +343,6 @@ PLAIN_RULES = RULES | CUT_RULES
 def ruled(rule: ShapeRule, inputs: Sequence[Type], facts: NodeFacts) -> Sequence[Type]:
     """What a rule says; nothing where the node has fewer inputs or other axes than it may."""
     try:
-        found = rule(inputs, facts)
+        return (rule(inputs, facts),)
     except (IndexError, ValueError, RuntimeError, ZeroDivisionError):
         return ()
-    return (found,) if isinstance(found, Type) else found

@@ -110,9 +110,9 @@ class Fitted(NamedTuple):
             if one.way is None:
                 yield one
             elif (one.node, one.op) in left:
-                yield one._replace(way=left[one.node, one.op])
+                yield replace(one, way=left[one.node, one.op])
             elif one.way != (plan := plans.get(one.node, PassPlan((), Cost()))):
-                yield one._replace(way=replace(plan, whole=self.whole))
+                yield replace(one, way=replace(plan, whole=self.whole))
             else:
                 yield one
 
@@ -217,12 +217,6 @@ class _Fit:
         wrong = [one for one in failing if Mark.DECLARED_OTHERWISE in one.chain.around.marks]
         if self._run("declared-shapes", {one.address for one in wrong}):
             self._name_shapes([one.node.outputs[0] for one in wrong])
-        facts = plain_facts(session, judge.target, judge.live)
-        met = {(context.scope.id, node.key) for context, node, *_ in facts}
-        pads = {site.address for site in (_pads(session) if met else ()) if met & _makers(site)}
-        if changes := self._run("static-pads", pads):
-            named = ", ".join(repr(change.node.label) for change in changes)
-            self._whole.append(f"the pads of {named} as numbers")
         failing = [site for site in session.sites_now() if judge.objects(judge.site(site))]
         self._move_opset(_rows(failing, judge))
 
@@ -293,10 +287,6 @@ class _Fit:
             self._kept.append(f"the model stays of opset {now}: {reason}")
 
 
-def _pads(survey: Survey) -> list[Site]:
-    return [site for site in survey.sites_now() if site.chain.op.kind is Kind.PAD]
-
-
 def _moved_to(session: EditSession, opset: int) -> tuple[Sequence[Change], Sequence[Edit]]:
     """What another opset takes: Pads over all axes, where it has no others, and edits of the rest.
 
@@ -304,21 +294,10 @@ def _moved_to(session: EditSession, opset: int) -> tuple[Sequence[Change], Seque
     """
     changes: Sequence[Change] = ()
     if opset < Since.PAD_AXES <= session.document.main.opset:
-        pads = {site.address for site in _pads(session)}
+        sites = session.sites_now()
+        pads = {site.address for site in sites if site.chain.op.kind is Kind.PAD}
         changes = run(session, [find_pass("all-axes")], pads.__contains__).changes
     return changes, moved(session.contexts, session.names, opset)
-
-
-def _makers(site: Site) -> set[NodeId]:
-    """The nodes of its own graph that compute the pads of a Pad, or its value."""
-    producers, makers = site.context.scope.producers, set[NodeId]()
-    waiting = list(site.node.inputs[1:])
-    while waiting:
-        maker = producers.get(waiting.pop())
-        if maker is not None and (node_id := (site.address.id[0], maker.key)) not in makers:
-            makers.add(node_id)
-            waiting += maker.inputs
-    return makers
 
 
 def _rows(sites: Iterable[Site], judge: Judge) -> list[Row]:

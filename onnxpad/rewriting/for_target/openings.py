@@ -36,11 +36,7 @@ def opening(survey: Survey, judged: Sequence[NodeVerdict], trying: Try) -> Openi
     stuck = {one.node for one in without}
     hopeful = {one.node for one in without if _may_hang_on_sizes(one)}
     best = Opening(len(stuck), granted=sum(one.waits_for_knowledge for one in without))
-    known = list[DimFacts]()
-    for facts in _candidates(survey, hopeful) if hopeful else ():
-        if not facts or facts in known:
-            continue
-        known.append(facts)
+    for facts in filter(None, _candidates(survey, hopeful) if hopeful else ()):
         fitting = trying(facts)
         if fitting is None or not fitting.left.keys() <= stuck:
             continue
@@ -81,7 +77,9 @@ def _candidates(survey: Survey, nodes: Collection[Address]) -> Iterator[DimFacts
         if isinstance(size, Symbol) and size.root and size.root not in rests
         if size.divisor == 1 and not size.offset
     }
-    yield from (rests, batch, batch | rests)
+    yield from (rests, batch)
+    if rests:
+        yield batch | rests
     numbers: DimFacts = {}
     for axis, size in (pair for shape in shapes for pair in enumerate(shape)):
         if isinstance(size, Symbol) and size.root and (axis or size.root in batch):

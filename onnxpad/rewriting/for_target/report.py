@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from onnxpad.errors import either
 from onnxpad.model.graph.nodes import Address, NodeId
 from onnxpad.padding.effective_pads import facts_text
 from onnxpad.padding.operators import operator
-from onnxpad.reports import plain, reported
+from onnxpad.reports import ReportItem, reported
 from onnxpad.rewriting.costs import Cost
 from onnxpad.runtimes.judge import Judgement
 
@@ -70,7 +70,8 @@ def can_pad(op: str) -> bool:
     *("judgement.reason as reason", "judgement.evidence as evidence", "judgement.cures as try"),
     *("brought_by", "way as rewrite", "with_sizes", "on_device"),
 )
-class NodeVerdict(NamedTuple):
+@dataclass(frozen=True, slots=True, repr=False)
+class NodeVerdict(ReportItem):
     """A padded node, what the target does with it, and what a rewrite would do about that.
 
     `brought_by` is set where it is a node without padding that this pass of the user wrote,
@@ -88,9 +89,6 @@ class NodeVerdict(NamedTuple):
     facts: tuple[tuple[str, int | str], ...] = ()
     then: tuple[str, ...] = ()
     on_device: bool | None = None
-
-    def __repr__(self) -> str:
-        return f"<{self}>"
 
     def __str__(self) -> str:
         """'refuses: Pad 'p': why; try --dim 'N=1''."""
@@ -114,11 +112,6 @@ class NodeVerdict(NamedTuple):
         What to try is in str() of the whole.
         """
         return self.judgement.reason
-
-    def to_json(self) -> dict[str, Any]:
-        """The verdict as it stands in the JSON of the report."""
-        record: dict[str, Any] = plain(self)
-        return record
 
     @property
     def with_sizes(self) -> dict[str, Any] | None:
@@ -163,6 +156,6 @@ class Opening(NamedTuple):
         """The same, where the facts settle a node with them and the passes that it then takes."""
         ways = dict(self.ways)
         return tuple(
-            one._replace(facts=self.facts, then=ways[one.node]) if one.node in ways else one
+            replace(one, facts=self.facts, then=ways[one.node]) if one.node in ways else one
             for one in verdicts
         )

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from onnxpad.errors import RequestError
 from onnxpad.model.opened import Model
 from onnxpad.rewriting.passes import find_pass
-from onnxpad.runtimes.own_targets import Asking, TargetName, target_names
-from onnxpad.runtimes.targets import Target, find_target, find_targets
+from onnxpad.runtimes.own_targets import Asking, TargetName
+from onnxpad.runtimes.targets import find_target, find_targets
 
 if TYPE_CHECKING:
     from onnxpad.probing.live import Live
@@ -18,12 +18,6 @@ if TYPE_CHECKING:
 
 PassNames = str | Sequence[str] | None
 TargetNames = TargetName | Sequence[TargetName] | None
-ALL = "all"
-"""What stands for every target where nothing is written."""
-_ALL_IS_FOR_INSPECT = (
-    "target 'all' is for inspect alone; name the runtimes that are to take the model, or "
-    "'portable' for what the measured ones have in common"
-)
 
 
 def planner(  # noqa: PLR0913 - one wish each
@@ -57,7 +51,7 @@ def planner(  # noqa: PLR0913 - one wish each
     )
     if both := sorted(set(preferred) & set(excluded)):
         raise RequestError(f"'{both[0]}' is both preferred and excluded: choose one")
-    asked = targets_asked(target)
+    asked = find_targets(target)
     answers = live is not None and any(one.name in live.trials for one in asked.parts or (asked,))
     judge = Judge(
         asked,
@@ -79,7 +73,7 @@ def runtimes_asked(stack: ExitStack, target: TargetNames, asking: Asking) -> Liv
         if asking.live:
             raise RequestError("--live asks a runtime: add --target NAME")
         return None
-    asked = targets_asked(target)
+    asked = find_targets(target)
     if not asking.live and not any(one.is_own for one in asked.parts or (asked,)):
         return None
     from onnxpad.probing.live import open_live
@@ -115,18 +109,3 @@ class ByTarget(dict[str, Any]):
         if own == name:
             raise KeyError(name)
         return self[own]
-
-
-def target_asked(name: TargetName) -> Target:
-    """As `find_target`; a RequestError that says what 'all' is for."""
-    if name == ALL:
-        raise RequestError(_ALL_IS_FOR_INSPECT)
-    return find_target(name)
-
-
-def targets_asked(names: TargetName | Sequence[TargetName]) -> Target:
-    """As `find_targets`, of names as `target_asked` reads them."""
-    asked = target_names(names)
-    for name in asked:
-        target_asked(name)
-    return find_targets(asked)

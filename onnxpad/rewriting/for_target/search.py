@@ -38,7 +38,7 @@ CHEAP = (
     *("odd-kernels", "slice-transpose", "plain-pad", "split-pads", "symmetric-pads-by-pad"),
     *("border-pads", "clipped-pads"),
 )
-LAST = ("transpose-by-conv", "pad-by-conv", "pad-by-two-convs", "crop-by-slice")
+LAST = ("transpose-by-conv", "crop-by-slice")
 """Passes by what they add to the work of a model: others stand in front of LAST, which are dear or
 not exact for infinities, and tried where no others are a way."""
 WIDTHS, OWN_WIDTHS = (1, 8, 2), (1, 8, 8)

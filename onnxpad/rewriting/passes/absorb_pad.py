@@ -95,15 +95,14 @@ def _require_pad(chain: Chain, step: PadStep) -> None:
         refuse("the Pad has negative pads and crops", "--pass plain-pad")
     if any(map(any, chain.outer(step.pads))):
         also = "also " if any(chain.inner(step.pads).flat) else ""
-        hints = () if step.crossed else ("--pass spatial-pads",)
+        hints = () if step.crossed else ("--pass concat-pads",)
         refuse(f"the Pad {also}pads the batch or channel axis", *hints)
 
 
 def _require_operator(chain: Chain, step: PadStep, own: Pads) -> None:
     """Leave alone an operator whose padding would be another than that of the Pad."""
-    require(chain.op.pads_input is None, "its pads are an input")
-    if chain.op.name in ("DeformConv", "MaxpoolWithMask"):
-        refuse(f"{chain.op.name} has an input that depends on its own padding")
+    if chain.op.name == "DeformConv":
+        refuse("DeformConv has an input that depends on its own padding")
     require(not chain.uses_indices, "its Indices are used and count the cells of the Pad")
     require(min(own.flat, default=0) >= 0, "the operator has negative pads of its own")
     if chain.fill is Implicit.NOTHING:

@@ -1,9 +1,8 @@
 """Write Pad nodes of mode constant as Concat, those that write 0 as well.
 
 What: blocks of the value stand beside the input, axis by axis. For runtimes that have no Pad, or
-not this one. spatial-pads does so for the batch and the channel axis and leaves the spatial axes to
-the Pad; clipped-pads makes the blocks of the data's own cells, with Clip, for runtimes that compute
-Concat with a stored block wrongly.
+not this one. clipped-pads makes the blocks of the data's own cells, with Clip, for runtimes that
+compute Concat with a stored block wrongly.
 
 Exact: always; the value may be a tensor, an infinity or NaN. Where sizes are not known, the blocks
 take them from Shape and Expand. clipped-pads for all numbers, up to the sign of 0: a cell at the
@@ -22,20 +21,16 @@ Example: Pad [0,0,1, 0,0,1] of [1,1,8] becomes Concat of 0, the input and 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import isfinite
 
-from onnxpad.geometry.size import plus
-from onnxpad.padding.chain import Chain, Pads, PadStep, PassResult
+from onnxpad.padding.chain import Chain, PadStep, PassResult
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.fills import Constant
-from onnxpad.padding.forms import Form, outer_axes
+from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Since
 from onnxpad.rewriting.passes import Way
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.pads import (
-    pad_itself,
-    pad_node,
     pad_to_join,
     require_blocks,
     require_concat,
@@ -60,26 +55,6 @@ def rewrite(chain: Chain) -> PassResult:
     require_blocks(chain)
     axes = [axis for axis, pads in enumerate(step.pads.sides) if any(pads)]
     return composer.finish(with_blocks(composer, chain, step, axes, Read(0)))
-
-
-def _spatial(chain: Chain) -> Sequence[PassResult]:
-    """Blocks on the batch and the channel axis, in front of a Pad of the others or behind it."""
-    step = pad_node(chain)
-    axes = outer_axes(chain, step.pads)
-    require(axes, "it pads spatial axes only", moot=True)
-    require(step.mode == "constant", f"its mode is {step.mode}", "--pass plain-pad")
-    require(min(step.pads.flat) >= 0, "it crops", "--pass plain-pad")
-    require_blocks(chain)
-    inner = Pads.of([(0, 0) if n in axes else pair for n, pair in enumerate(step.pads.sides)])
-    first, second = (Composer(chain.opset, chain.dtype) for _ in range(2))
-    blocks = with_blocks(first, chain, step, axes, Read(0))
-    if not any(inner.flat):
-        return [first.finish(blocks)]
-    padded = pad_itself(second, chain, inner)
-    sizes = zip(chain.shape or (), inner.sides, strict=True)
-    shape = tuple(None if size is None else plus(size, sum(pair)) for size, pair in sizes)
-    behind = with_blocks(second, replace(chain, shape=shape), step, axes, padded)
-    return [first.finish(pad_itself(first, chain, inner, blocks)), second.finish(behind)]
 
 
 def _clipped(chain: Chain) -> Sequence[PassResult]:
@@ -141,10 +116,5 @@ WAYS = {
     "clipped-pads": Way(
         "Write Pad nodes of mode constant as Concat of the data's own cells, clipped to the value.",
         _clipped,
-    ),
-    "spatial-pads": Way(
-        "Write constant padding of the batch and the channel axis as Concat.",
-        _spatial,
-        {Form.OUTER_AXES},
     ),
 }

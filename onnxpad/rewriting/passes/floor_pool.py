@@ -37,8 +37,6 @@ ADDS = {Form.PADS, Form.ASYMMETRIC, Form.IGNORES_PADDING, Form.WIDER_THAN_KERNEL
 def rewrite(chain: Chain) -> Chain:
     """Let the pool round down over an input with wider end pads."""
     require(chain.ceil_mode and chain.op.is_pool, "ceil_mode is not used", moot=True)
-    if chain.op.name == "MaxpoolWithMask":
-        refuse("MaxpoolWithMask has an input that depends on its own padding")
     pads = own_pads(chain)
     if is_same(chain.padding) and same_is_disputed(chain):
         # SAME gives ceil(size/stride) windows anyway, but not in every runtime.

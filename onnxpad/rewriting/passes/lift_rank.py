@@ -5,7 +5,7 @@ and the output loses it again (Squeeze). Along it there is nothing to pad and on
 
 Exact: always.
 
-Refuses: operators whose further inputs have a spatial axis as well, or pads that come as an input,
+Refuses: operators whose further inputs have a spatial axis as well,
 padding that cannot be read, inputs shorter than the window, an output_shape below the input's size.
 
 Cost: an Unsqueeze and a Squeeze for each such operator, which move no data.
@@ -44,10 +44,8 @@ def rewrite(chain: Chain) -> PassResult:
     if chain.trouble:
         moot = chain.shape is not None and len(chain.shape) != 3
         raise Refused(chain.trouble.as_skip(moot=moot))
-    if chain.op.name in ("DeformConv", "MaxpoolWithMask"):
-        refuse(f"{chain.op.name} has more inputs with a spatial axis")
-    if chain.op.pads_input is not None:
-        refuse("its pads are an input, one for each side of each axis")
+    if chain.op.name == "DeformConv":
+        refuse("DeformConv has more inputs with a spatial axis")
     require_windows(chain)
     require_axes(chain)
     composer = Composer(chain.opset, chain.dtype)
@@ -55,9 +53,6 @@ def rewrite(chain: Chain) -> PassResult:
     inputs: dict[int, Operand] = {0: composer.unsqueeze(Read(0), axis)}
     if chain.op.weight is not None:
         inputs[chain.op.weight] = _weight(composer, chain.weight, chain.op.weight)
-    added = chain.op.added
-    if added is not None and chain.inputs[added : added + 1] == (True,):
-        inputs[added] = composer.unsqueeze(Read(added), axis, role="added_unsqueeze")
     node = composer.itself(inputs, sets=_attributes(chain))
     results = [
         composer.squeeze(Made(node.step, output), axis, role=f"squeeze{output or ''}")

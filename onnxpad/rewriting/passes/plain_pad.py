@@ -22,13 +22,11 @@ Example: Pad reflect [0,0,2, 0,0,0] becomes Slice 2:3, Slice 1:2 and Concat with
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from onnxpad.errors import counted
 from onnxpad.geometry.cuts import WHOLE, Cut, Mode, repeated_cells
 from onnxpad.geometry.size import Size, Symbol, lower_bound, plus, show
 from onnxpad.padding.chain import Chain, Pads, PadStep, PassResult
-from onnxpad.padding.effective_pads import numbers_text, rests_text
 from onnxpad.padding.expansion import Expansion, Made, Operand, Read
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, mirrors_beyond
@@ -103,7 +101,7 @@ def _require_cells(chain: Chain, step: PadStep, sizes: Sequence[Size | None]) ->
                 "which nothing in the model tells" if size is None else f"which is '{show(size)}'"
             )
             reason = f"a wrap of {counted(widest, 'cell')} needs the size of axis {axis}, {what}"
-            refuse(reason, *_hints(size, widest))
+            refuse(reason, "give the model's inputs fixed sizes")
     if any(added.flat):
         require_concat(chain)
 
@@ -113,14 +111,6 @@ def _cuts(chain: Chain, step: PadStep, size: Size | None, widest: int) -> int:
     if step.mode == "wrap":
         return widest // size if size and isinstance(size, int) else 1
     return 1 if step.mode == "reflect" and chain.opset >= Since.SLICE_INPUTS else widest
-
-
-def _hints(size: Size | None, widest: int) -> tuple[str, ...]:
-    if not isinstance(size, Symbol) or not size.root:
-        return ("give the model's inputs fixed sizes",)
-    modulus = size.divisor * (widest - min(0, size.offset))
-    facts = ((size.root, replace(size.stated, divisor=modulus, rest=0)),)
-    return numbers_text(facts), rests_text(facts)
 
 
 def _joined(chain: Chain, step: PadStep, sizes: Sequence[Size | None]) -> Expansion:

@@ -1,19 +1,18 @@
 """Write auto_pad and output_shape of a transposed convolution as explicit pads.
 
-What: SAME, VALID and output_shape become the pads that they stand for; cells that output_shape
-or a negative end pad asks for beyond the full output become output_padding. slice-transpose writes
-the crop as a Slice behind the full output: many runtimes refuse or miscompute asymmetric pads here,
-onnxruntime's CUDA provider among them. plain-col2im does that for Col2Im, whose image_shape grows
-by the pads; crop-by-slice cuts in front of a convolution for its negative pads.
+What: SAME, VALID and output_shape become the pads that they stand for; cells that output_shape or a
+negative end pad asks for beyond the full output become output_padding. slice-transpose writes the
+crop as a Slice behind the full output: many runtimes refuse or miscompute asymmetric pads here,
+onnxruntime's CUDA provider among them. crop-by-slice cuts in front of a convolution for its
+negative pads.
 
 Exact: as onnxruntime and shape inference read the ONNX text of opset 11 and newer: SAME_UPPER
 crops the smaller half at the begin, everything else the larger; a total below 0 crops nothing.
 The text of opsets 1 to 10 has the halves the other way round: --legacy-split reads models so. A
 Slice counts from both ends, and gives the same bits for every size.
 
-Refuses: output_shape on an input of unknown size, and sizes that neither pads nor
-output_padding below the stride can give; negative begin pads; pads that are computed while the
-model runs; pads that leave nothing; block_shape of Col2Im that is computed.
+Refuses: output_shape on an input of unknown size, and sizes that neither pads nor output_padding
+below the stride can give; negative begin pads; pads that leave nothing.
 
 Cost: none, or a Slice and the cells that it drops.
 
@@ -27,7 +26,7 @@ from dataclasses import replace
 from onnxpad.geometry.windows import inner_extra
 from onnxpad.padding.chain import Chain, Pads, PassResult
 from onnxpad.padding.effective_pads import axes_behind, short_axis
-from onnxpad.padding.expansion import Numbers, Operand, Read
+from onnxpad.padding.expansion import Read
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.passes import Way
@@ -35,9 +34,7 @@ from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.refusals import Refused, known, refuse, require
 from onnxpad.rewriting.steps.transposed import (
     Crop,
-    as_standard,
     cropped,
-    explicit_crop,
     needs_words,
     standard_crop,
     with_crop,
@@ -49,13 +46,10 @@ ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.OUTPUT_PADDING}
 
 
 def rewrite(chain: Chain) -> PassResult:
-    """Replace auto_pad, output_shape and an input of pads by pads and output_padding."""
+    """Replace auto_pad and output_shape by pads and output_padding."""
     require(chain.op.kind is Kind.TRANSPOSED, "no transposed convolution", moot=True)
-    dynamic = chain.op.pads_input is not None
-    needs = dynamic or needs_words(chain) or chain.trouble
-    require(needs, "its pads are explicit", moot=True)
-    crop = explicit_crop(chain)
-    return as_standard(chain, crop) if dynamic else with_crop(chain, crop)
+    require(needs_words(chain) or chain.trouble, "its pads are explicit", moot=True)
+    return with_crop(chain, standard_crop(chain))
 
 
 def _sliced(chain: Chain) -> PassResult:
@@ -65,33 +59,6 @@ def _sliced(chain: Chain) -> PassResult:
     none = Pads.zero(chain.rank)
     extra = tuple(map(inner_extra, crop.pads.ends, crop.extra, none.ends))
     return cropped(chain, Crop(none, extra), crop)
-
-
-_IMAGE_SHAPE = 1
-
-
-def _folded(chain: Chain) -> PassResult:
-    """Fold the whole image and crop it."""
-    require(chain.op.kind is Kind.FOLD, "no Col2Im", moot=True)
-    pads = chain.padding
-    if chain.trouble or not isinstance(pads, Pads):
-        refuse(chain.trouble.reason if chain.trouble else "its pads are not known")
-    require(any(pads.flat), "it does not crop", moot=True)
-    if min(pads.flat) < 0:
-        refuse(f"the pads {list(pads.flat)} are negative, the ONNX text has no meaning for it")
-    composer = Composer(chain.opset, chain.dtype)
-    image = composer.itself({_IMAGE_SHAPE: _whole(composer, chain, pads)}, removes=["pads"])
-    return composer.finish(composer.cut(image, pads, chain.first_axis))
-
-
-def _whole(composer: Composer, chain: Chain, pads: Pads) -> Operand:
-    more = tuple(map(sum, pads.sides))
-    sizes = [axis.size for axis in chain.axes if isinstance(axis.size, int)]
-    if len(sizes) == chain.rank:
-        whole = tuple(size + extra for size, extra in zip(sizes, more, strict=True))
-        return Numbers("image_shape", "int64", (chain.rank,), whole)
-    borders = Numbers("borders", "int64", (chain.rank,), more)
-    return composer.add("Add", Read(_IMAGE_SHAPE), borders, role="image_shape")
 
 
 def _cut_in_front(chain: Chain) -> PassResult:
@@ -119,12 +86,6 @@ WAYS = {
         removes={Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.OUTPUT_SHAPE},
         may_remove={Form.AUTO_PAD, Form.OUTPUT_PADDING},
         adds={Form.OUTPUT_PADDING},
-    ),
-    "plain-col2im": Way(
-        "Write the pads of Col2Im as a Slice behind it.",
-        _folded,
-        removes={Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL},
-        adds=set(),
     ),
     "crop-by-slice": Way(
         "Crop in front of a convolution by a Slice instead of negative pads.",

@@ -56,14 +56,11 @@ _USES_INDICES = "its Indices are used and would count the padded cells"
 
 def rewrite(chain: Chain) -> PassResult:
     """Put the operator's own pads into a Pad node."""
-    pads_in_front = chain.op.kind not in (Kind.PAD, Kind.FOLD)
-    require(pads_in_front, "a Pad node, or pads that crop", moot=True)
+    require(chain.op.kind is not Kind.PAD, "a Pad node", moot=True)
     pads = pads_or_run_time(chain)
     require(any(pads.flat), "it does not pad", moot=True)
     if chain.op.kind is Kind.TRANSPOSED:
         refuse("the pads of a transposed convolution crop its output, a Pad node cannot")
-    if chain.op.name == "MaxpoolWithMask":
-        refuse("MaxpoolWithMask has an input that depends on its own padding")
     require_pad(chain, pads)
     if chain.uses_indices:
         refuse(_USES_INDICES, "--pass symmetric-pads-by-slice")
@@ -106,8 +103,6 @@ def _repeated(chain: Chain) -> PassResult:
 
 def _require_border(chain: Chain, pads: Pads) -> None:
     """Leave alone pools of which a window may hold no cell of the border, or another number."""
-    if chain.op.name == "MaxpoolWithMask":
-        refuse("MaxpoolWithMask has an input that depends on its own padding")
     require(not chain.uses_indices, _USES_INDICES)
     if any(axis.dilation > 1 for axis in chain.axes):
         refuse("its windows have gaps, and may reach over the border without its cell")

@@ -2,19 +2,15 @@
 
 What: the arithmetic of exporters is evaluated, pads, value and axes of the Pad become constants
 over all axes, and what computed them goes. A fact such as --dim 'H%32=0' is enough where the pads
-are the same for all such sizes. ConvTransposeWithDynamicPads becomes ConvTranspose. all-axes does
-this for pads that are listed for some axes. plain-value takes the value of a Pad away where it is
-0, which it means anyway, and makes a number of a list of one. In front of max pools zero-value
-writes 0 for a value below 0 where no cell of the data is below 0, and finite-value the lowest
-finite number for -inf. quantised-pad pads the quantised tensor where a Pad of floats stands between
-a DequantizeLinear and a QuantizeLinear of the same numbers, which runtimes leave out then.
+are the same for all such sizes. all-axes does this for pads that are listed for some axes.
+plain-value takes the value of a Pad away where it is 0, which it means anyway, and makes a number
+of a list of one. quantised-pad pads the quantised tensor where a Pad of floats stands between a
+DequantizeLinear and a QuantizeLinear of the same numbers, which runtimes leave out then.
 
-Exact: always, for the sizes that the model and `--dim` state; zero-value up to the sign of 0;
-finite-value where no window holds -inf and padding alone.
+Exact: always, for the sizes that the model and `--dim` state.
 
 Refuses: pads that hang on sizes that are not known, an initializer that an input of the model can
-replace; values that are not known, NaN and texts among them. In front of max pools: Pads that
-something else reads, a pool with windows in the padding alone. quantised-pad: conversions with
+replace; values that are not known, NaN and texts among them. quantised-pad: conversions with
 several scales, or one that is no constant float32, Pads that something else reads.
 
 Cost: none; fewer nodes.
@@ -29,31 +25,26 @@ from collections.abc import Sequence
 
 from onnxpad.padding.chain import Chain, PadStep, PassResult
 from onnxpad.padding.expansion import Named, Numbers, Operand
-from onnxpad.padding.fills import Constant, lowest
+from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form
-from onnxpad.padding.operators import Kind, PadInput, Since
+from onnxpad.padding.operators import Kind, PadInput
 from onnxpad.rewriting.passes import Way
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.pads import pad_itself, pad_node, require_max_pools
+from onnxpad.rewriting.steps.pads import pad_itself, pad_node
 from onnxpad.rewriting.steps.refusals import Refused, refuse, require, require_type
-from onnxpad.rewriting.steps.transposed import as_standard, explicit_crop
 
-REMOVES = {Form.DYNAMIC, Form.PADS_INPUT}
-ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL}
+REMOVES = {Form.DYNAMIC}
+ADDS: set[Form] = set()
 
 
 def rewrite(chain: Chain) -> PassResult:
     """Write known numbers in place of what computes them."""
-    if chain.op.kind is Kind.PAD and chain.pad is not None:
-        step = pad_node(chain)
-        require(step.computed, "its pads are constant", moot=True)
-        writes = PadInput.VALUE in step.computed
-        if writes:
-            require_type(chain)
-        return _numbers(chain, step, value=writes)
-    if chain.op.pads_input is None or not chain.inputs[chain.op.pads_input :]:
-        refuse("its pads are no input", moot=True)
-    return as_standard(chain, explicit_crop(chain))
+    step = pad_node(chain)
+    require(step.computed, "its pads are constant", moot=True)
+    writes = PadInput.VALUE in step.computed
+    if writes:
+        require_type(chain)
+    return _numbers(chain, step, value=writes)
 
 
 def _all_axes(chain: Chain) -> Sequence[PassResult]:
@@ -86,40 +77,6 @@ def _scalar(chain: Chain) -> PassResult:
     require(is_listed, "its value is a number other than 0", moot=True)
     require_type(chain)
     return _with_value(chain, Numbers("value", chain.dtype, (), (step.fill.value,)))
-
-
-def _zero(chain: Chain) -> Sequence[PassResult]:
-    """No value below 0 where no cell of the data is, either."""
-    fill = _other_value(chain).fill
-    if not isinstance(fill, Constant) or not fill.value < 0:
-        refuse("its value is not known to be below 0")
-    require_max_pools(chain)
-    require(chain.around.never_negative, "its data may be below 0")
-    require(chain.opset >= Since.PAD_INPUTS, "before opset 11 its value is an attribute")
-    return [_with_value(chain, None)]
-
-
-def _finite(chain: Chain) -> Sequence[PassResult]:
-    """The lowest finite number in the place of -inf."""
-    is_infinite = _other_value(chain).fill == Constant(-math.inf)
-    require(is_infinite, "it does not write -inf", moot=True)
-    require_max_pools(chain)
-    finite = lowest(chain.dtype)
-    require(finite, "the element type of its input is not known")
-    number = float(finite[-1])
-    if chain.opset >= Since.PAD_INPUTS:
-        return [_with_value(chain, Numbers("value", chain.dtype, (), (number,)))]
-    if chain.dtype == "float64":
-        refuse("before opset 11 the value is a float32, and the lowest float64 is none")
-    composer = Composer(chain.opset, chain.dtype)
-    return [composer.finish(composer.itself(sets={"value": number}))]
-
-
-def _other_value(chain: Chain) -> PadStep:
-    step = pad_node(chain)
-    is_other = step.mode == "constant" and step.fill != Constant(0)
-    require(is_other, "it does not write a value other than 0", moot=True)
-    return step
 
 
 def _with_value(chain: Chain, value: Operand | None) -> PassResult:
@@ -159,16 +116,6 @@ WAYS = {
         _scalar,
         removes=set(),
         adds=set(),
-    ),
-    "zero-value": Way(
-        "Write the value of a Pad in front of max pools as 0 where no cell of its data is below 0.",
-        _zero,
-        {Form.PAD_VALUE},
-    ),
-    "finite-value": Way(
-        "Write the -inf of a Pad that only max pools read as the lowest finite number.",
-        _finite,
-        set(),
     ),
     "quantised-pad": Way(
         "Pad the quantised tensor where a Pad of floats stands between equal conversions.",

@@ -11,10 +11,10 @@ times a cell: nothing, unless the cell is infinite or not a number. Behind a Pad
 to NaN, and up to -inf against the lowest finite float where a window holds padding alone.
 
 Refuses: where none of the ways is exact, with the reason of each. By a Slice: sizes that decide how
-many windows there are to drop, pads that would reach the kernel of a pool, operators with other
-inputs of the output's size. By the kernel: pads that do not differ by a multiple of the dilation,
-weights that are no constants, pools. By a Pad: as split-pads. A Pad node in front whose begin and
-end differ is left alone and named: absorb-pad makes it the operator's own padding.
+many windows there are to drop, pads that would reach the kernel of a pool, DeformConv. By the
+kernel: pads that do not differ by a multiple of the dilation, weights that are no constants, pools.
+By a Pad: as split-pads. A Pad node in front whose begin and end differ is left alone: absorb-pad
+makes it the operator's own padding.
 
 Cost: nothing where equal pads give the same windows, otherwise the windows that are dropped and a
 copy of the output, the new taps, or a Pad node and a copy of the input.
@@ -24,13 +24,11 @@ Example: Conv k3 s2 pads=[1, 0] on 6 cells becomes pads=[1, 1], which gives the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from onnxpad.geometry.windows import (
-    Axis,
-    SurplusWindows,
     cut,
     equal_crop,
     equal_ends,
@@ -38,7 +36,7 @@ from onnxpad.geometry.windows import (
     inner_extra,
     taps_around,
 )
-from onnxpad.padding.chain import Chain, NewPad, Pads, PassResult, Skip
+from onnxpad.padding.chain import Chain, Pads, PassResult, Skip
 from onnxpad.padding.effective_pads import (
     axes_behind,
     effective_pads,
@@ -49,7 +47,7 @@ from onnxpad.padding.effective_pads import (
 from onnxpad.padding.expansion import Expansion, Made
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
-from onnxpad.rewriting.passes import Way
+from onnxpad.rewriting.passes import Rewrite, Way
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.kernels import require_kernel, require_weight, unsaid, with_taps
 from onnxpad.rewriting.steps.pads import new_pad, pad_value, require_pad
@@ -75,133 +73,89 @@ ADDS = {
     Form.WIDER_THAN_KERNEL,
 }
 
-
-def rewrite(chain: Chain) -> Sequence[PassResult]:
-    """Equal begin and end pads in every way there is, and why there are no more.
-
-    What takes no other operator or tap comes first.
-    """
-    ways, refusals = list[Written](), dict[str, Skip]()
-    for name, way in _NAMED.items():
-        if way is not by_output_padding or chain.op.kind is Kind.TRANSPOSED:
-            made = attempted(way, chain)
-            if isinstance(made, Skip):
-                refusals[name] = made
-            else:
-                ways += made
-    if ways:
-        return [*sorted(ways, key=lambda one: not _is_free(one)), _joined(refusals)]
-    first = next(iter(refusals.values()))
-    if first.moot and _follows_uneven_pad(chain):
-        return [_about_pad(chain)]
-    if first.moot or len({skip.reason for skip in refusals.values()}) == 1:
-        return [first]
-    none = _joined(refusals)
-    return [replace(none, reason=f"no way is exact: {none.reason}")]
-
-
-def _is_free(way: Written) -> bool:
-    """Whether it adds no work: other numbers of the operator are all there is to it."""
-    return isinstance(way, Chain) and not isinstance(way.pad, NewPad)
-
-
-def _joined(refusals: dict[str, Skip]) -> Skip:
-    reasons = "; ".join(f"by {name}: {skip.reason}" for name, skip in refusals.items())
-    hints = dict.fromkeys(hint for skip in refusals.values() for hint in skip.hints)
-    return Skip(reasons, tuple(hint for hint in hints if "symmetric-pads" not in hint))
-
-
-def _follows_uneven_pad(chain: Chain) -> bool:
-    """Whether a Pad node in front of the operator pads one side more than the other."""
-    step = chain.pad
-    if step is None or chain.op.kind is Kind.PAD or step.unclear or step.mode != "constant":
-        return False
-    return step.pads.begins[chain.spatial] != step.pads.ends[chain.spatial]
-
-
-def _about_pad(chain: Chain) -> Skip:
-    pads = () if chain.pad is None else chain.pad.pads.flat
-    return Skip(
-        f"its pads are equal, but not those of the Pad node in front of it: {list(pads)}",
-        ("--pass absorb-pad --pass symmetric-pads",),
-        moot=True,
-        noted=True,
-    )
-
-
+T = TypeVar("T")
 Written: TypeAlias = Chain | Expansion
 _EQUAL = "begin and end pads are equal"
 
 
-def by_output_padding(chain: Chain) -> list[Written]:
-    """A wider end pad, and output_padding that gives the cells back."""
-    crop = _uneven_crop(chain)
-    own = crop.pads.begins
-    extras = [equal_crop(*side, extra) for side, extra in _crops(chain, crop)]
-    if None in extras:
-        refuse("no output_padding below the stride makes up for the difference of its pads")
-    return [with_crop(chain, Crop(Pads(own, own), tuple(one for one in extras if one is not None)))]
+def _by(*names: str) -> Rewrite:
+    """The pass that tries these ways, and says why there are no more; the free ones come first."""
+
+    def rewrite(chain: Chain) -> Sequence[PassResult]:
+        require(chain.op.kind not in (Kind.PAD, Kind.OTHER), "no convolution or pool", moot=True)
+        if chain.op.kind is Kind.TRANSPOSED:
+            crop = standard_crop(chain)
+            require(crop.pads.begins != crop.pads.ends, _EQUAL, moot=True)
+            done = {name: attempted(_OF_CROPS[name], chain, crop) for name in names}
+            free = list[Written]()
+        else:
+            pads = _uneven(chain)
+            ways = {name: _OF_WINDOWS[name] for name in names if name in _OF_WINDOWS}
+            free = _free(chain, pads)
+            done = {name: attempted(way, chain, pads) for name, way in ways.items()}
+        written = [way for ways in done.values() if not isinstance(ways, Skip) for way in ways]
+        skips = {name: skip for name, skip in done.items() if isinstance(skip, Skip)}
+        return [*free, *written, *([_joined(skips)] if skips else [])]
+
+    return rewrite
 
 
-def by_slice(chain: Chain) -> list[Written]:
-    """Wider pads, and a Slice that drops the windows that come on top.
+def _joined(skips: Mapping[str, Skip]) -> Skip:
+    """Why each way is none; one reason alone stays as it is."""
+    if len({skip.reason for skip in skips.values()}) == 1:
+        return next(iter(skips.values()))
+    reasons = "; ".join(f"by {name}: {skip.reason}" for name, skip in skips.items())
+    hints = dict.fromkeys(hint for skip in skips.values() for hint in skip.hints)
+    return Skip(reasons, tuple(hint for hint in hints if "symmetric-pads" not in hint))
 
-    A transposed convolution crops the smaller of its pads on both sides.
-    """
-    if chain.op.kind is Kind.TRANSPOSED:
-        crop = _uneven_crop(chain)
-        own = tuple(map(min, crop.pads.begins, crop.pads.ends))
-        extra = tuple(map(inner_extra, crop.pads.ends, crop.extra, own))
-        return [cropped(chain, Crop(Pads(own, own), extra), crop)]
-    pads = _uneven(chain)
-    ways = _free(chain, pads)
+
+def _uneven(chain: Chain) -> Pads:
+    """The effective pads where they differ between begin and end and can be worked on."""
+    pads = known(effective_pads(chain))
+    require(pads.begins != pads.ends, _EQUAL, moot=True)
+    require_pads(pads)
+    known(short_axis(chain, pads))
+    return pads
+
+
+def _free(chain: Chain, pads: Pads) -> list[Written]:
+    """Symmetric pads that give the very same windows, where there are some."""
+    own = Pads(pads.begins, pads.begins)
+    wider = floored(chain, pads)
+    if not isinstance(wider, Skip):
+        ranges = [equal_ends(axis, begin, end) for axis, begin, end in chain.sides(wider)]
+        if all(low <= one <= high for (low, high), one in zip(ranges, pads.begins, strict=True)):
+            return [replace(chain.with_padding(own), ceil_mode=False)]
+    return []
+
+
+def _sliced(chain: Chain, pads: Pads) -> list[Written]:
+    """Wider pads, and a Slice that drops the windows that come on top."""
     if chain.op.name == "DeformConv":
-        return ways or refuse(
-            "DeformConv has an offset for each cell of its output, which would grow"
-        )
-    added = chain.op.added
-    if added is not None and chain.inputs[added : added + 1] == (True,):
-        return ways or refuse("it adds a tensor to its output, which would grow")
-    cuts = attempted(_cuts, chain, pads)
-    if isinstance(cuts, Skip):
-        return ways or known(cuts)
-    return [*ways, _sliced(chain, cuts)]
+        refuse("DeformConv has an offset for each cell of its output, which would grow")
+    cuts = [cut(*side) for side in chain.sides(known(floored(chain, pads)))]
+    if unknown := [index for index, one in enumerate(cuts) if one is None]:
+        known(missing_sizes(chain, "a Slice behind symmetric pads", unknown))
+    surplus = [one for one in cuts if one is not None]
+    own = tuple(one.pad for one in surplus)
+    rest = Pads(tuple(one.first for one in surplus), tuple(one.beyond for one in surplus))
+    composer = Composer(chain.opset, chain.dtype)
+    whole = composer.itself(sets={"pads": own + own}, removes=unsaid(chain))
+    results = [composer.cut(whole, rest, chain.first_axis)]
+    if chain.uses_indices:
+        indices = Made(whole.step, 1)
+        results.append(composer.cut(indices, rest, chain.first_axis, role="crop_indices"))
+    return [composer.finish(*results)]
 
 
-def by_kernel(chain: Chain) -> list[Written]:
+def _with_wider_kernel(chain: Chain, pads: Pads) -> list[Written]:
     """A kernel with more taps of 0, or of its zero point, in front or at the back."""
-    if chain.op.kind is Kind.TRANSPOSED:
-        crop = _uneven_crop(chain)
-        around = [taps_around(*side, extra) for side, extra in _crops(chain, crop)]
-        taps = [one for one in around if one is not None]
-        _require_multiples(chain, crop.pads, around)
-        own = tuple(one.pad for one in taps)
-        return [grown(chain, Crop(Pads(own, own), tuple(one.extra for one in taps)), taps)]
-    pads = _uneven(chain)
-    if ways := _free(chain, pads):
-        return ways
     require_weight(chain)
-    grows = [growth(axis, begin, end) for axis, begin, end in chain.sides(pads)]
-    _require_multiples(chain, pads, grows)
-    more = [one for one in grows if one is not None]
-    own = tuple(one.pad for one in more)
-    fronts, backs = [one.front for one in more], [one.back for one in more]
+    grows = _multiples(chain, pads, [growth(*side) for side in chain.sides(pads)])
+    own = tuple(one.pad for one in grows)
+    fronts, backs = [one.front for one in grows], [one.back for one in grows]
     require_kernel(chain, fronts, backs)
     return [with_taps(chain, fronts, backs, {"pads": own + own}, removes=unsaid(chain))]
-
-
-def by_pad(chain: Chain) -> list[Written]:
-    """A Pad node in front that adds the difference of begin and end pads, or all of them."""
-    if chain.op.kind is Kind.TRANSPOSED:
-        _uneven_crop(chain)
-        reason = "the pads of a transposed convolution crop its output, a Pad node cannot"
-        refuse(reason, "--pass symmetric-pads-by-slice")
-    pads = _uneven(chain)
-    ways = _free(chain, pads)
-    added = attempted(_behind_pads, chain, pads)
-    if isinstance(added, Skip):
-        return ways or known(added)
-    return ways + added
 
 
 def _behind_pads(chain: Chain, pads: Pads) -> list[Written]:
@@ -221,71 +175,6 @@ def _behind_pads(chain: Chain, pads: Pads) -> list[Written]:
     ]
 
 
-def _uneven(chain: Chain) -> Pads:
-    """The effective pads where they differ between begin and end and can be worked on."""
-    require(chain.op.kind not in (Kind.PAD, Kind.OTHER), "no convolution or pool", moot=True)
-    pads = known(effective_pads(chain))
-    require(pads.begins != pads.ends, _EQUAL, moot=True)
-    if chain.op.kind is Kind.FOLD:
-        refuse("its pads crop the folded image", "--pass plain-col2im")
-    if chain.op.name == "MaxpoolWithMask":
-        refuse("MaxpoolWithMask has an input that depends on its own padding")
-    require_pads(pads)
-    known(short_axis(chain, pads))
-    return pads
-
-
-def _uneven_crop(chain: Chain) -> Crop:
-    crop = standard_crop(chain)
-    require(crop.pads.begins != crop.pads.ends, _EQUAL, moot=True)
-    return crop
-
-
-def _crops(chain: Chain, crop: Crop) -> list[tuple[tuple[Axis, int, int], int]]:
-    return list(zip(chain.sides(crop.pads), crop.extra, strict=True))
-
-
-def _require_multiples(chain: Chain, pads: Pads, taps: Sequence[object]) -> None:
-    """Leave alone an axis along which no number of taps makes its pads equal."""
-    for (axis, begin, end), one in zip(chain.sides(pads), taps, strict=True):
-        if one is None:
-            refuse(
-                f"begin and end pads {begin},{end} do not differ by a multiple of the dilation "
-                f"{axis.dilation}"
-            )
-
-
-def _free(chain: Chain, pads: Pads) -> list[Written]:
-    """Symmetric pads that give the very same windows, where there are some."""
-    own = Pads(pads.begins, pads.begins)
-    wider = floored(chain, pads)
-    if not isinstance(wider, Skip):
-        ranges = [equal_ends(axis, begin, end) for axis, begin, end in chain.sides(wider)]
-        if all(low <= one <= high for (low, high), one in zip(ranges, pads.begins, strict=True)):
-            return [replace(chain.with_padding(own), ceil_mode=False)]
-    return []
-
-
-def _cuts(chain: Chain, pads: Pads) -> list[SurplusWindows]:
-    """What to cut on each axis behind symmetric pads, without ceil_mode."""
-    cuts = [cut(axis, begin, end) for axis, begin, end in chain.sides(known(floored(chain, pads)))]
-    if unknown := [index for index, one in enumerate(cuts) if one is None]:
-        known(missing_sizes(chain, "a Slice behind symmetric pads", unknown))
-    return [one for one in cuts if one is not None]
-
-
-def _sliced(chain: Chain, cuts: list[SurplusWindows]) -> Written:
-    own = tuple(one.pad for one in cuts)
-    rest = Pads(tuple(one.first for one in cuts), tuple(one.beyond for one in cuts))
-    composer = Composer(chain.opset, chain.dtype)
-    whole = composer.itself(sets={"pads": own + own}, removes=unsaid(chain))
-    results = [composer.cut(whole, rest, chain.first_axis)]
-    if chain.uses_indices:
-        indices = Made(whole.step, 1)
-        results.append(composer.cut(indices, rest, chain.first_axis, role="crop_indices"))
-    return composer.finish(*results)
-
-
 def _difference(chain: Chain, pads: Pads) -> tuple[Pads, Pads]:
     """Symmetric pads, and what is left to a Pad node."""
     kept, rest = list[int](), list[tuple[int, int]]()
@@ -297,20 +186,62 @@ def _difference(chain: Chain, pads: Pads) -> tuple[Pads, Pads]:
     return Pads(tuple(kept), tuple(kept)), Pads.of(rest)
 
 
+def _given_back(chain: Chain, crop: Crop) -> list[Written]:
+    """A wider end pad, and output_padding that gives the cells back."""
+    own, sides = crop.pads.begins, zip(chain.sides(crop.pads), crop.extra, strict=True)
+    extras = [equal_crop(*side, extra) for side, extra in sides]
+    if None in extras:
+        refuse("no output_padding below the stride makes up for the difference of its pads")
+    return [with_crop(chain, Crop(Pads(own, own), tuple(one for one in extras if one is not None)))]
+
+
+def _crop_sliced(chain: Chain, crop: Crop) -> list[Written]:
+    """The smaller of the pads on both sides, and a Slice."""
+    own = tuple(map(min, crop.pads.begins, crop.pads.ends))
+    extra = tuple(map(inner_extra, crop.pads.ends, crop.extra, own))
+    return [cropped(chain, Crop(Pads(own, own), extra), crop)]
+
+
+def _crop_with_taps(chain: Chain, crop: Crop) -> list[Written]:
+    """A kernel with more taps of 0."""
+    sides = zip(chain.sides(crop.pads), crop.extra, strict=True)
+    taps = _multiples(chain, crop.pads, [taps_around(*side, extra) for side, extra in sides])
+    own = tuple(one.pad for one in taps)
+    return [grown(chain, Crop(Pads(own, own), tuple(one.extra for one in taps)), taps)]
+
+
+def _no_pad(_: Chain, __: Crop) -> list[Written]:
+    reason = "the pads of a transposed convolution crop its output, a Pad node cannot"
+    return refuse(reason, "--pass symmetric-pads-by-slice")
+
+
+def _multiples(chain: Chain, pads: Pads, taps: Sequence[T | None]) -> list[T]:
+    """The taps of each axis; refuses where no number of them makes its pads equal."""
+    for (axis, begin, end), one in zip(chain.sides(pads), taps, strict=True):
+        if one is None:
+            refuse(
+                f"begin and end pads {begin},{end} do not differ by a multiple of the dilation "
+                f"{axis.dilation}"
+            )
+    return [one for one in taps if one is not None]
+
+
+_OF_WINDOWS = {"a Slice": _sliced, "the kernel": _with_wider_kernel, "a Pad": _behind_pads}
+_OF_CROPS = {
+    "output_padding": _given_back,
+    "a Slice": _crop_sliced,
+    "the kernel": _crop_with_taps,
+    "a Pad": _no_pad,
+}
+rewrite = _by(*_OF_CROPS)
 WAYS = {
     "symmetric-pads-by-slice": Way(
-        "Make asymmetric pads symmetric with a Slice behind the operator.", by_slice
+        "Make asymmetric pads symmetric with a Slice behind the operator.", _by("a Slice")
     ),
     "symmetric-pads-by-kernel": Way(
-        "Make asymmetric pads symmetric with a kernel that has more taps of 0.", by_kernel
+        "Make asymmetric pads symmetric with a kernel that has more taps of 0.", _by("the kernel")
     ),
     "symmetric-pads-by-pad": Way(
-        "Make asymmetric pads symmetric with a Pad node that adds the difference.", by_pad
+        "Make asymmetric pads symmetric with a Pad node that adds the difference.", _by("a Pad")
     ),
-}
-_NAMED = {
-    "a Slice": by_slice,
-    "the kernel": by_kernel,
-    "a Pad": by_pad,
-    "output_padding": by_output_padding,
 }

@@ -36,7 +36,7 @@ _FIRST = 2
 
 def rewrite(chain: Chain) -> PassResult:
     """Spread the cells, turn the kernel around, and slide it with a stride of 1."""
-    crop = standard_crop(chain, by_pad=True)
+    crop = standard_crop(chain)
     shape = tuple(size for size in chain.weight.shape or () if isinstance(size, int))
     is_known = len(shape) == chain.rank + _FIRST and chain.weight.is_constant and chain.dtype
     reason = "its weight is no constant, or its element type is not known"

@@ -2,7 +2,7 @@
 
 What: kernel_shape, strides, dilations, group, pads, auto_pad, ceil_mode, count_include_pad and
 storage_order of convolutions and pools, as far as the opset has them, and mode of Pad nodes. Some
-runtimes have other defaults, or none. Pads that are an input of the node are written already.
+runtimes have other defaults, or none.
 
 Exact: always.
 
@@ -51,7 +51,7 @@ def _of_windows(chain: Chain) -> dict[str, AttributeValue]:
         "kernel_shape": tuple(axis.kernel for axis in chain.axes),
         "strides": tuple(axis.stride for axis in chain.axes),
     }
-    if op.pads_input is None and isinstance(chain.padding, Pads) and not chain.output_shape:
+    if isinstance(chain.padding, Pads) and not chain.output_shape:
         wanted["pads"] = chain.padding.flat
         if op.auto_pad and not op.domain:
             wanted["auto_pad"] = "NOTSET"

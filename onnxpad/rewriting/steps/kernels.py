@@ -35,8 +35,6 @@ def require_weight(chain: Chain) -> None:
         refuse("a pool has no weights to extend")
     if chain.op.name == "DeformConv":
         refuse("DeformConv has an offset for each tap of its kernel")
-    if chain.op.channels_last:
-        refuse(f"the layout of the weight of {chain.op.name} is not documented")
     if not chain.weight.is_constant:
         refuse("its weight is no constant of the model, sparse, or an input can replace it")
     if chain.op.quantised and not chain.weight.zero_point_is_constant:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 from math import prod
 
 from onnxpad.geometry.size import Size, plus
-from onnxpad.padding.chain import Chain, Mark, NewPad, Pads, PadStep, Skip
+from onnxpad.padding.chain import Chain, NewPad, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import same_windows_when_padded
 from onnxpad.padding.expansion import Made, Numbers, Operand, Read
 from onnxpad.padding.fills import Constant, Fill, Implicit, lowest
@@ -86,17 +85,6 @@ def pad_to_join(chain: Chain) -> PadStep:
     return step
 
 
-def feeds_max_pools(chain: Chain) -> bool:
-    """Whether a value that no maximum takes may stand for another one in a Pad."""
-    return Mark.FEEDS_MAX_POOLS in chain.around.marks
-
-
-def require_max_pools(chain: Chain) -> None:
-    """Leave a Pad alone whose value may matter to what reads it."""
-    reason = "something else than a max pool reads it, or a max pool with windows without data"
-    require(feeds_max_pools(chain), reason)
-
-
 def stands_behind_pad(chain: Chain) -> bool:
     """Whether a Pad stands in front, perhaps behind operators that hand on what they read."""
     return chain.pad is not None or chain.around.nearest is not None
@@ -109,8 +97,8 @@ def new_pad(chain: Chain, pads: Pads, fill: Fill) -> NewPad:
 
 def full_pads(chain: Chain, pads: Pads) -> Pads:
     """Pads over the spatial axes as a Pad node lists them, over all axes."""
-    ahead, behind = (0,) * chain.first_axis, (0,) * (2 - chain.first_axis)
-    return Pads(ahead + pads.begins + behind, ahead + pads.ends + behind)
+    ahead = (0,) * chain.first_axis
+    return Pads(ahead + pads.begins, ahead + pads.ends)
 
 
 LARGEST_BLOCK = 2**16
@@ -179,43 +167,30 @@ def _beside(
 
     def block(side: str, width: int) -> list[Operand]:
         dims = [width if index == axis else size for index, size in enumerate(sizes)]
-        return [_block(composer, step, shape, dims, f"axis{axis}_{side}")] if width else []
+        fixed = tuple(size for size in dims if isinstance(size, int))
+        role = f"axis{axis}_{side}"
+        if shape is None and prod(fixed) <= LARGEST_BLOCK and isinstance(step.fill, Constant):
+            return [Numbers(role, composer.dtype, fixed, (step.fill.value,))]
+        value: Operand = Read(PadInput.VALUE)
+        if isinstance(step.fill, Constant):
+            value = Numbers("value", composer.dtype, (), (step.fill.value,))
+        extent: Operand = Numbers(f"{role}_shape", "int64", (len(fixed),), fixed)
+        if shape is not None:
+            # Each size of the data but that along the axis, which is the width.
+            is_other = tuple(int(index != axis) for index in range(len(sizes)))
+            own = tuple(0 if other else width for other in is_other)
+            kept = Numbers(f"{role}_others", "int64", (len(own),), is_other)
+            extent = composer.add("Mul", shape, kept, role=f"{role}_kept")
+            width_alone = Numbers(f"{role}_width", "int64", (len(own),), own)
+            extent = composer.add("Add", extent, width_alone, role=f"{role}_shape")
+        return [composer.add("Expand", value, extent, role=role)]
 
-    front = block("begin", begin)
+    front = block("begin", begin) if begin else []
     # A stored block each: OpenCV's classic engine refuses a Concat that reads one twice.
     is_shared = begin == end and isinstance(front[0], Made)
-    parts = [*front, data, *(front if is_shared else block("end", end))]
+    back = front if is_shared else block("end", end) if end else []
     size = sizes[axis]
     sizes[axis] = None if size is None else plus(size, begin + end)
-    return composer.add("Concat", *parts, attributes={"axis": axis}, role=f"axis{axis}")
-
-
-def _block(
-    composer: Composer, step: PadStep, shape: Made | None, dims: Sequence[Size | None], role: str
-) -> Operand:
-    known = tuple(size for size in dims if isinstance(size, int))
-    if isinstance(step.fill, Constant):
-        if shape is None and prod(known) <= LARGEST_BLOCK:
-            return Numbers(role, composer.dtype, known, (step.fill.value,))
-        value: Operand = Numbers("value", composer.dtype, (), (step.fill.value,))
-    else:
-        value = Read(PadInput.VALUE)
-    if shape is None:
-        extent: Operand = Numbers(f"{role}_shape", "int64", (len(known),), known)
-    else:
-        extent = _extent(composer, shape, dims, role)
-    return composer.add("Expand", value, extent, role=role)
-
-
-def _extent(composer: Composer, shape: Made, dims: Sequence[Size | None], role: str) -> Made:
-    """The sizes of a block as a tensor; what is not known comes from `shape`."""
-    parts: list[Operand] = []
-    for fixed, row_of_axes in groupby(range(len(dims)), lambda index: isinstance(dims[index], int)):
-        row = list(row_of_axes)
-        part = f"{role}_from{row[0]}"
-        if fixed:
-            numbers = [size for size in dims[row[0] : row[-1] + 1] if isinstance(size, int)]
-            parts.append(Numbers(part, "int64", (len(row),), tuple(numbers)))
-        else:
-            parts.append(composer.slice(shape, [0], [row[0]], [row[-1] + 1], role=part))
-    return composer.add("Concat", *parts, attributes={"axis": 0}, role=f"{role}_shape")
+    return composer.add(
+        "Concat", *front, data, *back, attributes={"axis": axis}, role=f"axis{axis}"
+    )

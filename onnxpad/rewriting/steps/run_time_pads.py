@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from onnxpad.geometry.windows import same_pads, same_totals
+from onnxpad.geometry.windows import same_totals
 from onnxpad.padding.chain import Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import Made, Numbers, Read
 from onnxpad.padding.fills import Constant, Fill, Implicit
 from onnxpad.padding.operators import Since
 from onnxpad.rewriting.steps.composer import Composer
-from onnxpad.rewriting.steps.pads import full_pads, pad_value
+from onnxpad.rewriting.steps.pads import pad_value
 from onnxpad.rewriting.steps.refusals import Refused, attempted, refuse, require, require_type
 
 RUN_TIME = "--pass runtime-pads for runtimes that take computed pads"
@@ -37,8 +37,6 @@ def value_while_running(chain: Chain) -> Fill:
     if chain.opset < Since.PAD_INPUTS:
         reason = f"the pads of Pad are attributes in opset {chain.opset}: they cannot be computed"
         refuse(reason, f"raise the model's opset to {Since.PAD_INPUTS} or newer")
-    if chain.op.name == "MaxpoolWithMask":
-        refuse("MaxpoolWithMask has an input that depends on its own padding")
     require(not chain.uses_indices, "its Indices are used and would count the padded cells")
     if chain.fill is not Implicit.NOTHING:
         return pad_value(chain)
@@ -51,41 +49,22 @@ def value_while_running(chain: Chain) -> Fill:
 def same_pads_of_input(composer: Composer, chain: Chain, *, lower: bool) -> Made:
     """SAME pads of the node's input over all axes, as Pad reads them.
 
-    total = max(0, span - r) with r = (size-1) mod stride + 1 (ONNX Operators, Conv-22), for the
-    axes from the first to the last whose pads depend on an unknown size; the others are written
-    as numbers.
+    total = max(0, span - r) with r = (size-1) mod stride + 1 (ONNX Operators, Conv-22).
     """
-    static = [same_pads(axis, lower=lower) for axis in chain.axes]
-    open_axes = [index for index, pair in enumerate(static) if pair is None]
-    first, last = open_axes[0], open_axes[-1] + 1
-    small, large = _halves(composer, chain, first, last)
-    begins, ends = (large, small) if lower else (small, large)
-    known = Pads.of([pair or (0, 0) for pair in static])
-    full = full_pads(chain, known)
-    first, last = chain.first_axis + first, chain.first_axis + last
-    pieces = (
-        int64s("pads_head", full.begins[:first]),
-        begins,
-        int64s("pads_middle", full.begins[last:] + full.ends[:first]),
-        ends,
-        int64s("pads_tail", full.ends[last:]),
-    )
-    written = [piece for piece in pieces if not isinstance(piece, Numbers) or piece.values]
-    return composer.add("Concat", *written, attributes={"axis": 0}, role="pads")
-
-
-def _halves(composer: Composer, chain: Chain, first: int, last: int) -> tuple[Made, Made]:
-    axes = chain.axes[first:last]
-    sizes = sizes_of_input(composer, range(chain.first_axis + first, chain.first_axis + last))
+    sizes = sizes_of_input(composer, range(chain.first_axis, chain.first_axis + chain.rank))
     before = composer.add("Sub", sizes, int64s("pads_one", (1,)), role="pads_before")
-    strides = int64s("pads_strides", tuple(axis.stride for axis in axes))
+    strides = int64s("pads_strides", tuple(axis.stride for axis in chain.axes))
     rest = composer.add("Mod", before, strides, role="pads_rest")
-    spans = int64s("pads_spans", tuple(axis.span - 1 for axis in axes))
+    spans = int64s("pads_spans", tuple(axis.span - 1 for axis in chain.axes))
     total = composer.add("Sub", spans, rest, role="pads_total")
-    if any(min(same_totals(axis)) < 0 for axis in axes):
+    if any(min(same_totals(axis)) < 0 for axis in chain.axes):
         total = _clamped(composer, total)
     small = composer.add("Div", total, int64s("pads_two", (2,)), role="pads_small")
-    return small, composer.add("Sub", total, small, role="pads_large")
+    large = composer.add("Sub", total, small, role="pads_large")
+    outer = int64s("pads_outer", (0, 0))
+    begins, ends = (large, small) if lower else (small, large)
+    pieces = (outer, begins, outer, ends)
+    return composer.add("Concat", *pieces, attributes={"axis": 0}, role="pads")
 
 
 def _clamped(composer: Composer, total: Made) -> Made:

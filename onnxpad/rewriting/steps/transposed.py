@@ -9,13 +9,11 @@ from onnxpad.errors import counted
 from onnxpad.geometry.windows import TapsAround, transposed_output
 from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.effective_pads import effective_pads
-from onnxpad.padding.expansion import Expansion, Read
+from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.operators import AttributeValue, Kind
 from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.kernels import require_kernel, require_weight, with_taps
 from onnxpad.rewriting.steps.refusals import known, refuse, require
-
-_BIAS_BEHIND_PADS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +29,13 @@ class Crop:
         return tuple(end - more for end, more in zip(self.pads.ends, self.extra, strict=True))
 
 
-def explicit_crop(chain: Chain, *, by_pad: bool = False) -> Crop:
+def standard_crop(chain: Chain) -> Crop:
     """What a transposed convolution crops, with auto_pad and output_shape resolved.
 
     Cells that output_shape or a negative end pad asks for beyond the full output count as
-    output_padding, which onnxruntime wants below the stride; `by_pad` says that a Pad will add
-    those of a negative end pad, however many.
+    output_padding, which onnxruntime wants below the stride.
     """
+    require(chain.op.kind is Kind.TRANSPOSED, "no transposed convolution", moot=True)
     pads = known(effective_pads(chain))
     if min(pads.begins, default=0) < 0:
         refuse(f"begin pads of {list(pads.flat)} are negative: no attribute adds cells in front")
@@ -45,33 +43,16 @@ def explicit_crop(chain: Chain, *, by_pad: bool = False) -> Crop:
     for index, (axis, begin, end) in enumerate(chain.sides(pads)):
         if end < 0:
             extra[index] -= end
-            if extra[index] >= axis.stride and (chain.output_shape or not by_pad):
-                _refuse_length(chain, pads, extra[index], axis.stride)
+            if extra[index] >= axis.stride:
+                cells = counted(extra[index], "cell")
+                refuse(
+                    f"the output ends {cells} beyond the full output; output_padding must stay "
+                    f"below the stride {axis.stride}"
+                )
         left = transposed_output(axis, begin, max(0, end), extra[index])
         if isinstance(left, int) and left < 1:
             refuse(f"its pads {begin},{end} leave nothing of axis {chain.first_axis + index}")
     return Crop(Pads(pads.begins, tuple(max(0, end) for end in pads.ends)), tuple(extra))
-
-
-def _refuse_length(chain: Chain, pads: Pads, extra: int, stride: int) -> None:
-    wants = f"output_shape {list(chain.output_shape)} lies"
-    hints: tuple[str, ...] = ()
-    if not chain.output_shape:
-        wants = f"with its pads {list(pads.flat)} the output ends"
-        hints = ("--pass output-padding-by-pad",) if chain.op.pads_input is None else ()
-    refuse(
-        f"{wants} {counted(extra, 'cell')} beyond the full output; output_padding must stay below "
-        f"the stride {stride}",
-        *hints,
-    )
-
-
-def standard_crop(chain: Chain, *, by_pad: bool = False) -> Crop:
-    """The same of operators that keep their pads in an attribute."""
-    require(chain.op.kind is Kind.TRANSPOSED, "no transposed convolution", moot=True)
-    if chain.op.pads_input is not None:
-        refuse(f"{chain.op.name} reads its pads from an input", "--pass plain-transpose")
-    return explicit_crop(chain, by_pad=by_pad)
 
 
 def require_axes(chain: Chain) -> None:
@@ -135,16 +116,6 @@ def written(chain: Chain, crop: Crop) -> tuple[dict[str, AttributeValue], tuple[
     if old.get("auto_pad", "NOTSET") != "NOTSET":
         gone.append("auto_pad")
     return sets, tuple(gone)
-
-
-def as_standard(chain: Chain, crop: Crop) -> Expansion:
-    """ConvTranspose in the place of an operator that read its pads from an input."""
-    composer = Composer(chain.opset, chain.dtype)
-    has_bias = chain.inputs[_BIAS_BEHIND_PADS : _BIAS_BEHIND_PADS + 1] == (True,)
-    inputs = [Read(0), Read(1), *([Read(_BIAS_BEHIND_PADS)] if has_bias else [])]
-    sets, gone = written(chain, crop)
-    kept = {name: value for name, value in chain.attributes if name not in gone}
-    return composer.finish(composer.add("ConvTranspose", *inputs, attributes=kept | sets))
 
 
 def needs_words(chain: Chain) -> bool:

@@ -299,7 +299,6 @@ _TESTS: Mapping[str, Test] = {
     "two_types": lambda c: mixed_types(c) is not None,
     "behind_quantised": lambda c: Mark.BEHIND_QUANTISED in c.around.marks,
     "between_conversions": lambda c: c.around.between is not None,
-    "feeds_max_pools": lambda c: Mark.FEEDS_MAX_POOLS in c.around.marks,
     "behind_zeros": _is_behind_zeros,
     "reads_input": lambda c: Mark.READS_INPUT in c.around.marks,
     "kernel_even": lambda c: any(axis.kernel % 2 == 0 for axis in c.axes),

@@ -80,7 +80,7 @@ def is_shorter_than_window(chain: Chain) -> bool:
     Convolutions stop. Pools round the number of windows towards 0: where less than a stride is
     missing they give one window, which the ONNX text has with ceil_mode alone.
     """
-    if chain.op.kind in (Kind.PAD, Kind.TRANSPOSED, Kind.FOLD, Kind.OTHER):
+    if chain.op.kind in (Kind.PAD, Kind.TRANSPOSED, Kind.OTHER):
         return False
     pads = effective_pads(chain)
     return isinstance(pads, Pads) and short_axis(chain, pads) is not None

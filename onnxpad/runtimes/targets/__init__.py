@@ -31,6 +31,9 @@ from onnxpad.runtimes.releases import (
 from onnxpad.runtimes.rule_files import built_in_target, own_target
 from onnxpad.runtimes.target import Target as Target
 
+ALL = "all"
+"""What stands for every target where nothing is written."""
+
 
 @cache
 def all_targets() -> dict[str, Target]:
@@ -48,6 +51,11 @@ def find_target(name: TargetName) -> Target:
     Raises RequestError with the nearest name where there is none, with the releases that are
     known where none is written like this, and for a wrong file of rules.
     """
+    if name == ALL:
+        raise RequestError(
+            "target 'all' is for inspect alone; name the runtimes that are to take the model, or "
+            "'portable' for what the measured ones have in common"
+        )
     if runtime := own_runtime(name):
         return Target(runtime, (), name=runtime, runner=RUNTIMES[runtime])
     assert isinstance(name, str)  # noqa: S101 - any other is a runtime

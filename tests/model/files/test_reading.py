@@ -31,6 +31,7 @@ EVERY = [
 ]
 MODEL = model_of(numpy_helper.from_array(np.array([-1, -2], np.float32), "w"))
 BYTES = MODEL.SerializeToString()
+WRONG = "or damaged, cut short or nested too deep"
 pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
 
 
@@ -128,7 +129,7 @@ def test_standard_input_and_output(monkeypatch: pytest.MonkeyPatch) -> None:
     save(model, "-", source="-")
     assert output.bytes.getvalue() == BYTES * 3
     monkeypatch.setattr(sys, "stdin", Standard(b""))
-    with pytest.raises(ModelError, match="standard input: the file is empty"):
+    with pytest.raises(ModelError, match=r"standard input: no ONNX model .* 0 bytes"):
         read("-")
 
 
@@ -136,7 +137,7 @@ def test_standard_input_and_output(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_device_is_refused(device: str) -> None:
     if not Path(device).exists():
         pytest.skip("the system has no such device")
-    with pytest.raises(ModelError, match=r"it is a device, .*; give a file or a p|is empty"):
+    with pytest.raises(ModelError, match=r"it is a device, .*; give a file or a p|: 0 bytes"):
         read(device)
 
 
@@ -156,22 +157,23 @@ def test_a_pipe_is_read_up_to_a_largest_size(tmp_path: Path) -> None:
 
 
 FOREIGN = [
-    (b"", "the file is empty (0 bytes)"),
-    (b"hello world\n", "not an ONNX model, or damaged or cut short: it begins with b'hello world"),
-    (b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n", "a Git LFS pointer"),
-    (b"PK\x03\x04" + bytes(30), "it begins with b'PK"),
-    (bytes(range(256)), "not an ONNX model, or damaged"),
-    (helper.make_tensor("w", TensorProto.FLOAT, [2], [-1.0, -2.0]).SerializeToString(), "not"),
-    (MODEL.graph.SerializeToString(), "not"),
-    (ModelProto(ir_version=9, opset_import=MODEL.opset_import).SerializeToString(), "no graph; "),
-    (ModelProto(ir_version=9, graph=MODEL.graph).SerializeToString(), "has no opset_import; "),
-    (ModelProto(graph=MODEL.graph, opset_import=MODEL.opset_import).SerializeToString(), "no ir"),
+    b"hello world\n",
+    b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+    bytes(range(256)),
+    helper.make_tensor("w", TensorProto.FLOAT, [2], [-1.0, -2.0]).SerializeToString(),
+    MODEL.graph.SerializeToString(),
+    ModelProto(ir_version=9, opset_import=MODEL.opset_import).SerializeToString(),
+    ModelProto(ir_version=9, graph=MODEL.graph).SerializeToString(),
+    ModelProto(graph=MODEL.graph, opset_import=MODEL.opset_import).SerializeToString(),
 ]
 
 
-@pytest.mark.parametrize(("data", "told"), FOREIGN)
-def test_a_file_of_another_kind_is_named(data: bytes, told: str) -> None:
-    assert told in refusal(data)
+@pytest.mark.parametrize("data", FOREIGN)
+def test_a_file_of_another_kind_is_named(data: bytes) -> None:
+    assert (
+        f"no ONNX model with ir_version, graph and opset_import, {WRONG}: {len(data)} bytes, "
+        in (refusal(data))
+    )
 
 
 def test_a_model_cut_short_anywhere_is_refused() -> None:
@@ -187,7 +189,7 @@ def test_subgraphs_deeper_than_protobuf_reads_are_refused() -> None:
             graph = bytes([tag, size & 0x7F | 0x80, size >> 7]) + graph
     size = len(graph)
     model = b"\x08\x09\x3a" + bytes([size & 0x7F | 0x80, size >> 7]) + graph + b"\x42\x02\x10\x0d"
-    assert "subgraphs nested too deep" in refusal(model)
+    assert "nested too deep" in refusal(model)
 
 
 @given(st.binary(max_size=64))

@@ -16,12 +16,6 @@ from tests.models.tiny import tiny
 HUGE = 2**63 - 1
 PAD = tiny("[op] y = Pad(x, p)", constants="int64[6] p = {0,0,1,0,0,-1}")
 CROP = tiny("[op] y = ConvTranspose<kernel_shape = [3], pads = [0, 1]>(x, w)")
-FOLD = tiny(
-    "[op] y = Col2Im<pads = [1, 1, 1, 1]>(x, im, bl)",
-    "float[1,9,4]",
-    constants="int64[2] im = {2, 2}, int64[2] bl = {3, 3}",
-    opset=18,
-)
 
 
 def broken(model: ModelProto, change: Callable[[NodeProto], object]) -> ModelProto:
@@ -96,12 +90,6 @@ def test_attributes_of_a_function_outside_of_one(name: str, value: str) -> None:
     for verb in (inspect, rewrite):
         with pytest.raises(ModelError, match=f"Pad 'op' takes its {name} from the attribute 'foo'"):
             verb(model)
-
-
-def test_a_col2im_with_an_odd_number_of_pads() -> None:
-    wrong = broken(FOLD, lambda node: node.attribute[0].ints.append(1))
-    (refusal,) = rewrite(wrong, passes="plain-col2im").skips
-    assert "lengths that do not fit 2 image axes" in refusal.skip.reason
 
 
 def test_attributes_of_a_call_whose_name_is_no_text() -> None:

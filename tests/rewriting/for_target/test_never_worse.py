@@ -52,7 +52,7 @@ def test_probes_that_a_target_takes_stay_as_they_are(target: str, tmp_path: Path
     assert len(fine - kept) < len(fine) // 10
 
 
-@pytest.mark.part(2)
+@pytest.mark.part(4)
 @pytest.mark.parametrize("target", FEW)
 def test_real_models_that_a_target_takes_stay_as_they_are(target: str, tmp_path: Path) -> None:
     paths = [path for path in model_paths() if path.stat().st_size < SMALL]

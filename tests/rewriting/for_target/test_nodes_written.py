@@ -11,7 +11,7 @@ from onnxpad.cli import run
 from onnxpad.inspection import inspect
 from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.targets import all_targets
-from tests.rewriting.for_target.test_search import CONV, PADDED, model_of
+from tests.rewriting.for_target.test_search import CONV, model_of
 from tools.benchmarks.networks import Network
 
 Captured = pytest.CaptureFixture[str]
@@ -22,6 +22,11 @@ g (float[1,2,8,8] x) => (float[1,2,10,10] y) <int64[8] p = {0,0,1,1,0,0,1,1}> {
 VALUED = REFLECT.replace('<mode="reflect">(x, p)', '<mode="constant">(x, p, v)').replace(
     "1,1}>", "1,1}, float v = {2}>"
 )
+PADDED = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[1,2,8,8] x) => (float[1,3,8,8] y) <int64[8] p = {0,0,2,1,0,0,0,1}, float[3,2,3,3] w> {
+  [pad] a = Pad<mode="reflect">(x, p)
+  [conv] y = Conv<kernel_shape=[3,3]>(a, w)
+}"""
 OPEN = CONV.replace("float[1,2,8,8]", "float[n,2,h,w]").replace("float[1,3,4,4]", "float[a,b,c,d]")
 
 

@@ -13,7 +13,6 @@ from onnxpad.cli import run
 from onnxpad.inspection import inspect
 from onnxpad.padding.effective_pads import told_in
 from onnxpad.rewriting.rewrite import rewrite
-from onnxpad.runtimes.targets import all_targets
 from tests.rewriting.for_target.test_search import CONV, model_of
 from tools.benchmarks.networks import Network
 
@@ -80,49 +79,6 @@ def test_the_state_before_is_not_changed_by_trying() -> None:
     assert done.fitting.opening.granted == 1
     assert not done.changed
     assert model.SerializeToString() == before
-
-
-LOSES = """<ir_version: 8, opset_import: ["" : 15]>
-g (float[n,1,8,8] x, int64[4] s) => (float y) <float[1,1,1,1] w = {2}> {
-  a = Conv<kernel_shape=[1,1]>(x, w)
-  r = Reshape(a, s)
-  k = Relu(r)
-  y = Conv<kernel_shape=[1,1]>(k, w)
-}"""
-KEEPS = LOSES.replace(", int64[4] s)", ")").replace("{2}>", "{2}, int64[4] s = {-1,1,8,8}>")
-
-
-@pytest.mark.sweep
-def test_sizes_that_the_file_must_fix_are_written_into_it(
-    sizes: Path, tmp_path: Path, capsys: Captured
-) -> None:
-    asked = ["rewrite", str(sizes), "--target", "qnn"]
-    assert run([*asked, "--check"]) == 1
-    shown = capsys.readouterr().out
-    assert "or give the model's inputs fixed sizes" in shown
-    (facts,) = re.findall("^try: (--dim .*) settles all 4$", shown, re.MULTILINE)
-    assert run([*asked, *shlex.split(facts), "-o", str(tmp_path / "out.onnx")]) == 0
-    (given,) = onnx.load(tmp_path / "out.onnx").graph.input
-    assert all(one.HasField("dim_value") for one in given.type.tensor_type.shape.dim)
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("target", ["qnn", "portable", "onnx2keras"])
-def test_numbers_are_written_where_the_target_takes_fixed_sizes_alone(
-    target: str, sizes: Path
-) -> None:
-    dims: dict[str, int | str] = {"n": 1, "h": 64, "w0": 64}
-    done = rewrite(sizes, target=target, dims=dims)
-    assert done.fitting is not None
-    assert not any("leaves a size" in one.judgement.reason for one in done.unfit)
-    assert (
-        "the sizes of --dim are written into the model: n=1, h=64, w0=64" in done.fitting.prepared
-    )
-    assert isinstance(done.model, onnx.ModelProto)
-    (given,) = done.model.graph.input
-    assert all(dim.HasField("dim_value") for dim in given.type.tensor_type.shape.dim)
-    kept = rewrite(sizes, target=target, dims=dims | {"h": "%32=0"})
-    assert any("leaves a size" in one.judgement.reason for one in kept.unfit)
 
 
 @pytest.mark.sweep
@@ -215,14 +171,3 @@ def test_what_is_left_as_it_is_keeps_nothing_from_being_written(
     )
     assert run(words) == 0
     assert (tmp_path / "o.onnx").exists()
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("text", [SIZES, OPEN])
-def test_what_was_tried_is_not_in_the_model(text: str, tmp_path: Path) -> None:
-    """A file's model is worked on in place; facts that the user did not give must not reach it."""
-    path = tmp_path / "m.onnx"
-    onnx.save(model_of(text), path)
-    given = onnx.load(path)
-    for target in all_targets():
-        assert rewrite(path, target=target).model == rewrite(given, target=target).model, target

@@ -79,7 +79,7 @@ def test_a_node_that_a_pass_writes_is_not_counted_as_the_users() -> None:
     (own,) = done.unfit
     written = next(edit for edit in done.script if isinstance(edit, InsertNode))
     assert done.fitting is not None
-    more = own._replace(node=written.address)
+    more = replace(own, node=written.address)
     both = replace(done, fitting=done.fitting._replace(no_way=(more, own)))
     assert (both.unfit, both.stuck) == ((more, own), (own,))
 

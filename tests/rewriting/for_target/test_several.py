@@ -31,7 +31,7 @@ g (float[1,2,6,6] x) => (float[a,b,d,e] y) <bool c = {1}> {
 }"""
 
 
-@pytest.mark.part(8)
+@pytest.mark.part(16)
 @pytest.mark.parametrize("pair", list(combinations(TOGETHER, 2)), ids="+".join)
 def test_each_takes_what_is_written_for_both(pair: tuple[str, str]) -> None:
     """And what one of them alone has no way for, both have none for."""
@@ -81,7 +81,7 @@ def test_onnxruntime_is_one_of_them() -> None:
     assert not done.unfit
 
 
-@pytest.mark.part(5)
+@pytest.mark.part(10)
 @pytest.mark.parametrize("path", sorted(MODELS.glob("*.onnx")), ids=lambda path: path.stem)
 def test_a_real_model_fits_all_or_names_who_stands_in_the_way(path: Path) -> None:
     names = ["opencv", "ncnn", "openvino@2024.6", "webgpu"]

@@ -15,6 +15,8 @@ from onnxpad.model.small_models import with_output_shapes
 from onnxpad.probing.agreement import worst
 from onnxpad.probing.expected import expected
 from onnxpad.probing.probes import ranks
+from onnxpad.reproducing.specimens import drafted
+from onnxpad.reproducing.ways import Way
 from onnxpad.runtimes.running import cache
 from onnxpad.runtimes.running.runner import Array, Reply, Runner, adapted
 from onnxpad.runtimes.running.serving import decode, encode
@@ -83,6 +85,15 @@ def verdicts_on(
         return {key: one.verdict for key, one in outcomes(runtime, cases).items()}
     except Unavailable as reason:
         pytest.skip(str(reason))
+
+
+def case_of(way: Way, at: Path) -> Case:
+    """The model of a way as a file in a folder, whose outputs declare their shapes."""
+    model, inputs = drafted(way.specimen)
+    right = expected(model, inputs).outputs
+    path = at / f"{hashlib.sha256(way.title.encode()).hexdigest()}.onnx"
+    onnx.save(with_output_shapes(model, right), path)
+    return Case(path, inputs, right)
 
 
 def judge(reply: Reply, case: Case) -> Outcome:

@@ -7,7 +7,6 @@ import pytest
 
 from onnxpad import inspect, rewrite
 from tests.models.tiny import X5, by_onnxruntime, tiny
-from tests.runtimes.onnxruntime.installed import where_pools_are_harmed
 
 ONE_EACH = "int64[6] p = {0,0,1,0,0,1}"
 POOL = "y = MaxPool<kernel_shape=[3]>(t)"
@@ -23,10 +22,6 @@ def two_readers() -> onnx.ModelProto:
     return model
 
 
-def one_reader() -> onnx.ModelProto:
-    return tiny(f"t = Pad(x, p) {POOL}", constants=ONE_EACH)
-
-
 @pytest.mark.parametrize("target", ["onnxruntime", "onnxruntime@1.31"])
 @pytest.mark.parametrize("model", [signed_zero(), two_readers()], ids=["-0", "two readers"])
 def test_healthy(model: onnx.ModelProto, target: str) -> None:
@@ -36,17 +31,6 @@ def test_healthy(model: onnx.ModelProto, target: str) -> None:
     assert not any(node.traps for node in report.nodes)
     assert all(not one.judgement.answer.fails for one in report.targets[target])
     assert not rewrite(model, target=target).changed
-
-
-@where_pools_are_harmed
-def test_harmed() -> None:
-    model = one_reader()
-    assert by_onnxruntime(model, -X5, optimised=True) != by_onnxruntime(model, -X5)
-    report = inspect(model, target="onnxruntime@1.31")
-    assert [trap.code for node in report.nodes for trap in node.traps] == [
-        "pad-fused-into-max-pool"
-    ]
-    assert rewrite(model, target="onnxruntime@1.31").changed
 
 
 def test_valid_in_front_of_a_signed_zero_is_no_shield() -> None:

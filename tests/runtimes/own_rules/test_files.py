@@ -9,11 +9,10 @@ import pytest
 
 from onnxpad import RequestError, inspect
 from onnxpad.explaining import explain
-from onnxpad.rewriting.for_target.requests import targets_asked
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.conditions.words import WORDS
 from onnxpad.runtimes.own_targets import asked_as
-from onnxpad.runtimes.targets import find_target
+from onnxpad.runtimes.targets import find_target, find_targets
 from tests.models.text import text_model
 
 RULE = '[[rule]]\noperators = ["Conv"]\n'
@@ -105,7 +104,7 @@ def test_two_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
     paths = [_saved(tmp_path / part, "npu.toml", text) for part, text in (("a", GOOD), ("b", ""))]
     Path(paths[1]).write_text(GOOD + 'when = ["same"]\n')
     with pytest.raises(RequestError, match="'npu'"):
-        targets_asked(paths)
+        find_targets(paths)
 
 
 @pytest.mark.parametrize("other", ["opencv", "portable"])

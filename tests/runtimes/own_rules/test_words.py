@@ -43,7 +43,7 @@ def examples() -> Iterator[tuple[str, bool, str]]:
 
 EXAMPLES = tuple(examples())
 IN_TARGETS_ALONE = {
-    *("behind_quantised", "declared_otherwise", "feeds_max_pools", "from_pytorch"),
+    *("behind_quantised", "declared_otherwise", "from_pytorch"),
     *("scales_listed", "weight_int8", "weight_off_middle", "opset_above", "opset_below"),
 }
 """Words about what stands around a node or about stored weights; tests of targets hold them."""

@@ -84,17 +84,6 @@ def test_arrays_survive_both_ways(runners: list[Runner], tmp_path: Path, value: 
     assert found.tobytes() == value.tobytes()
 
 
-@pytest.mark.sweep
-def test_a_file_goes_on_after_a_crash_and_a_hang(runners: list[Runner], tmp_path: Path) -> None:
-    body = "os.abort() if x.sum() > 9 else time.sleep(60) if x.sum() > 8 else None\n    "
-    runners.append(own_runner(own_file(tmp_path, f"{body}return {{'y': x * 2}}")))
-    found = [
-        runners[0].run("m", {"x": np.array([total], np.float32)}, {"y": 1}, 3).status
-        for total in (1, 10, 2, 9, 3)
-    ]
-    assert found == ["ran", "crash", "ran", "timeout", "ran"]
-
-
 def test_a_file_imports_what_lies_beside_it_and_no_module_of_onnxpad(
     runners: list[Runner], tmp_path: Path
 ) -> None:
@@ -207,12 +196,6 @@ def test_a_function() -> None:
 )
 def test_what_is_a_runtime_of_ones_own(spec: object, is_own: bool) -> None:
     assert is_own_runtime(spec) is is_own
-
-
-def test_titles(tmp_path: Path) -> None:
-    assert own_runner(own_file(tmp_path, "pass")).title == "npu.py"
-    name = Path(sys.executable).name
-    assert own_runner(program(tmp_path, "")).title == f"{name} {tmp_path}/npu.py"
 
 
 def test_a_file_is_not_taken_for_a_command_that_goes_by_its_name(

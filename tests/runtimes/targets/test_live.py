@@ -7,11 +7,11 @@ from pathlib import Path
 import onnx
 import pytest
 
-from onnxpad.reproducing.ways import file_of, ways
+from onnxpad.reproducing.ways import ways
 from onnxpad.rewriting.rewrite import rewrite
 from tests.runtimes.live import RUNTIMES
 from tests.runtimes.live.environments import Unavailable
-from tests.runtimes.live.running import Case, outcomes
+from tests.runtimes.live.running import Case, case_of, outcomes
 
 SMALL = ("onnxruntime", "opencv-classic", "ncnn")
 QUICK = (
@@ -27,11 +27,11 @@ QUICK = (
 def test_rewritten_models_run_right(name: str, tmp_path: Path) -> None:
     cases: dict[str, Case] = {}
     for way in ways()[::5]:
-        model, inputs, outputs = file_of(way)
-        done = rewrite(onnx.load_from_string(model), target=name)
+        case = case_of(way, tmp_path)
+        done = rewrite(onnx.load(case.model), target=name)
         if not done.unfit:
-            done.save(tmp_path / f"{way.name}.onnx")
-            cases[way.title] = Case(tmp_path / f"{way.name}.onnx", inputs, outputs)
+            done.save(tmp_path / f"rewritten_{case.model.name}")
+            cases[way.title] = case._replace(model=tmp_path / f"rewritten_{case.model.name}")
     try:
         found = outcomes(RUNTIMES[name], cases)
     except Unavailable as reason:

@@ -100,7 +100,6 @@ HELPED = {
         constants=f"int64[6] given = {{{AROUND}}}",
     ),
     ("negative-pads", "plain-transpose"): crop("strides=[2], pads=[0, -1]"),
-    ("negative-pads", "output-padding-by-pad"): crop("strides=[2], pads=[0, -3]"),
     ("valid-with-ceil-mode", "floor-pool"): TRAPS["valid-with-ceil-mode"][0],
 }
 PASSES = [(rule.code, name) for rule in all_rules().values() for name in rule.passes]
@@ -121,7 +120,7 @@ def test_no_pass_is_named_that_leaves_operators_of_the_kind_alone() -> None:
     (trap,) = node.traps
     assert (trap.code, trap.passes) == ("negative-pads", ())
     (node,) = inspect(crop("strides=[2], pads=[0, -1]")).nodes
-    assert node.traps[0].passes == ("plain-transpose", "output-padding-by-pad")
+    assert node.traps[0].passes == ("plain-transpose",)
 
 
 @pytest.mark.parametrize("size", ["9", "L"])
