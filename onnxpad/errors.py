@@ -178,9 +178,6 @@ def counted(number: int, singular: str, plural: str = "") -> str:
     return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
-_LIKE = 0.7
-
-
 def nearest(name: str, known: Iterable[str], most: int = 1) -> list[str]:
     """The known names that are most like one that is not known; capitals do not matter."""
     name = str(name)
@@ -189,4 +186,4 @@ def nearest(name: str, known: Iterable[str], most: int = 1) -> list[str]:
     from difflib import get_close_matches  # only errors need it
 
     folded = {one.casefold(): one for one in known}
-    return [folded[match] for match in get_close_matches(name.casefold(), folded, most, _LIKE)]
+    return [folded[match] for match in get_close_matches(name.casefold(), folded, most, cutoff=0.7)]

@@ -5,9 +5,9 @@ The course of `onnxpad rewrite a.onnx -o b.onnx`, file by file; the other verbs 
 1. `cli/__init__`: `run` parses with the table of options (`cli/options`, read by `cli/parser`),
    adds what pyproject.toml sets (`cli/settings`), and makes of every exception one message and an
    exit code.
-2. `cli/edits`: options become a `Request` (what to do); `cli/batches` makes the `Job`s of paths
-   and globs (which model goes where), and `batch/each` hands each to this process, to workers or
-   to an executor. One model gets its whole report, many a line each.
+2. `cli/edits`: options become a `Task` (what to do); `cli/batches` makes the `Job`s of paths and
+   globs (which model goes where), and `batch/each` hands each to this process, to workers or to an
+   executor. One model gets its whole report, many a line each.
 3. `batch/course`: either way the same for each model. The verb of the Python API runs, --validate
    compares, something may speak against writing, the file is written: the answer is an `Outcome`.
 4. `show/`: what is printed, through `cli/streams`. Nothing below `cli` exits.
