@@ -11,8 +11,8 @@ import onnx
 import pytest
 
 import onnxpad
-from onnxpad.cli import run
 from onnxpad.cli.values import settled_live
+from tests.command import run
 from tests.probing.runtimes import SAME, SCALED
 
 Captured = pytest.CaptureFixture[str]

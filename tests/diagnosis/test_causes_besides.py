@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
-from onnxpad.cli import run
-from onnxpad.diagnosis import Cause, Diagnosis, diagnose
+from onnxpad import Diagnosis, diagnose
+from onnxpad.diagnosis import Cause
+from tests.command import run
 from tests.diagnosis.texts import END, HALF, network
 from tests.retargeting.running import Array, outputs, signed
 

@@ -10,8 +10,8 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.diagnosis import Cause, Diagnosis, diagnose
-from onnxpad.retargeting import retarget
+from onnxpad import Diagnosis, diagnose, retarget
+from onnxpad.diagnosis import Cause
 from tests.retargeting.test_pairs import FOLDERS, error
 
 # Ways to pad that may be tried; the hardest of them needs 24.

@@ -9,8 +9,8 @@ import onnx
 import pytest
 from onnx import helper
 
-from onnxpad.diagnosis import Cause, diagnose
-from onnxpad.errors import RequestError
+from onnxpad import RequestError, diagnose
+from onnxpad.diagnosis import Cause
 from tests.diagnosis.texts import END, HALF, deep
 from tests.retargeting.running import Array, outputs, signed
 

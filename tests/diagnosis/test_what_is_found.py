@@ -9,7 +9,8 @@ import onnx
 import pytest
 from onnx import ModelProto, numpy_helper
 
-from onnxpad.diagnosis import Cause, diagnose
+from onnxpad import diagnose
+from onnxpad.diagnosis import Cause
 from tests.diagnosis.texts import BEGIN, END, HALF, NONE, against, assert_found, network
 from tests.retargeting.running import outputs, signed
 

@@ -10,9 +10,8 @@ import onnx
 import pytest
 from onnx import ModelProto, helper, numpy_helper
 
-from onnxpad.diagnosis import Cause, Diagnosis, diagnose
-from onnxpad.errors import RequestError
-from onnxpad.retargeting import retarget
+from onnxpad import Diagnosis, RequestError, diagnose, retarget
+from onnxpad.diagnosis import Cause
 from tests.diagnosis.texts import END, HALF, NONE, against, deep, network
 from tests.models import runaway
 from tests.models.tiny import tiny

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from onnx import ModelProto, helper, parser
 
-from onnxpad import validate
-from onnxpad.diagnosis import Cause, Diagnosis, diagnose
-from onnxpad.errors import RequestError
+from onnxpad import Diagnosis, RequestError, diagnose, validate
+from onnxpad.diagnosis import Cause
 from onnxpad.show.diagnoses import diagnosis_document
 from tests.diagnosis.texts import BEGIN, END, HALF, against, assert_found, network
 from tests.retargeting.running import Array, outputs, signed

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from onnx import ModelProto
 
-from onnxpad import sessions
-from onnxpad.diagnosis import Cause, diagnose
-from onnxpad.retargeting import retarget
+from onnxpad import diagnose, retarget, sessions
+from onnxpad.diagnosis import Cause
 from onnxpad.sessions import CUDA
 from tests.diagnosis.texts import END, HALF, deep
 from tests.retargeting.running import outputs, relative, signed

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from onnx import ModelProto
 
-from onnxpad.inspection import PaddedNode, inspect
-from onnxpad.rewriting.rewrite import rewrite
+from onnxpad import PaddedNode, inspect, rewrite
 from onnxpad.show.inspections import inspection_document
 from tests.models.text import text_model
 

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 import onnxpad
+from onnxpad import RequestError, RuntimeUnavailable
 from onnxpad.cli import commands
-from onnxpad.errors import RequestError, RuntimeUnavailable
 from onnxpad.measuring.learning import Learned
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.rule_files import read_rules

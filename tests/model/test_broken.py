@@ -8,8 +8,7 @@ import onnx
 import pytest
 from onnx import ModelProto, parser
 
-from onnxpad import inspect, rewrite
-from onnxpad.errors import ModelError
+from onnxpad import ModelError, inspect, rewrite
 from onnxpad.show.inspections import inspection_document
 from tests.models.real import CORPUS
 from tests.models.text import text_model

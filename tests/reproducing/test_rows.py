@@ -11,8 +11,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.cli import run
-from onnxpad.errors import RequestError
+from onnxpad import RequestError
 from onnxpad.model.reading.survey import Survey
 from onnxpad.probing.expected import expected
 from onnxpad.reproducing import FILES, Reproducer, in_its_release, reproduce
@@ -20,6 +19,7 @@ from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import Way, chains_of, judged, rows_over, showing, stored, ways
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.targets import all_targets, find_target
+from tests.command import run
 from tests.oracle.interpreter import run_model
 
 

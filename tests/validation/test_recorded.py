@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from onnxpad import RequestError
 from onnxpad.cli import commands
-from onnxpad.errors import RequestError
 from tests.validation.builders import model, node, two_convs
 from tests.validation.runs import validate
 

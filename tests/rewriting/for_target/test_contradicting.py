@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 
-from onnxpad.inspection import inspect
+from onnxpad import inspect
 from onnxpad.show.inspections import inspection_document
 from tests.models.text import text_model
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from onnx import ModelProto, parser
 
-from onnxpad.rewriting.rewrite import rewrite
+from onnxpad import rewrite
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.targets import find_target
 from tests.models.real import model_paths

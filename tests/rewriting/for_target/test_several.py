@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.errors import RequestError
-from onnxpad.rewriting.rewrite import rewrite
+from onnxpad import RequestError, rewrite
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.targets import find_target, find_targets
 from tests.random_models.building import build

@@ -8,10 +8,9 @@ from pathlib import Path
 import onnx
 import pytest
 
-from onnxpad import inspect, rewrite
-from onnxpad.cli import run
-from onnxpad.errors import RequestError
+from onnxpad import RequestError, inspect, rewrite
 from onnxpad.runtimes.conditions.rows import Answer
+from tests.command import run
 from tests.models.text import text_model
 
 LP_POOL = text_model(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onnxpad.errors import InternalError, RequestError
+from onnxpad import InternalError, RequestError
 from onnxpad.padding.operators import OPERATORS
 from onnxpad.runtimes.conditions.plain_facts import EVERYTHING
 from onnxpad.runtimes.conditions.rows import Answer, Certainty, Row

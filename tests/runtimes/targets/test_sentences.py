@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from onnxpad.inspection import inspect
+from onnxpad import inspect
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.conditions.words import condition_of
 from onnxpad.runtimes.judge import judge_plain

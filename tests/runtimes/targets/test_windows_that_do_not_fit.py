@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 from onnx import ModelProto
 
-from onnxpad.inspection import inspect
+from onnxpad import inspect
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.targets import all_targets
 from tests.models.text import text_model
