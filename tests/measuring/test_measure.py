@@ -13,18 +13,17 @@ import onnxpad
 from onnxpad import RequestError, RuntimeUnavailable
 from onnxpad.cli import commands
 from onnxpad.measuring.learning import Learned
-from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.rule_files import read_rules
 from tests.measuring import npu
 from tests.measuring.npu import Array
 
 NPU = Path(npu.__file__)
 FIVE = {
-    ((), ("asymmetric",), Answer.REFUSES),
-    ((), (("pad_above", 3),), Answer.REFUSES),
-    (("Pad",), (), Answer.REFUSES),
-    ((), ("ceil_mode",), Answer.REFUSES),
-    ((), ("same", "dilated"), Answer.REFUSES),
+    ((), ("asymmetric",), "refuses"),
+    ((), (("pad_above", 3),), "refuses"),
+    (("Pad",), (), "refuses"),
+    ((), ("ceil_mode",), "refuses"),
+    ((), ("same", "dilated"), "refuses"),
 }
 Runtime = Callable[[str, dict[str, Array]], Mapping[str, Array]]
 
@@ -45,7 +44,7 @@ def test_the_five_rules_of_an_accelerator_are_found_and_nothing_else(seed: int) 
 def test_a_limit_of_kernels_is_one_rule_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(npu, "WIDEST", 5)
     found = onnxpad.measure(npu.run, count=500)
-    assert learned(found.rules) == {*FIVE, ((), (("kernel_above", 5),), Answer.REFUSES)}
+    assert learned(found.rules) == {*FIVE, ((), (("kernel_above", 5),), "refuses")}
     assert not any(one.false_alarms for one in found.rules)
     said = {one.when: one.message for one in found.rules}
     assert said["asymmetric",] == "Unsupported: asymmetric pads"
@@ -59,7 +58,7 @@ def test_wrong_numbers_are_told_from_refusals() -> None:
         return {name: value + spoilt for name, value in results.items()}
 
     found = onnxpad.measure(run, count=120)
-    wrong = [one for one in found.rules if one.answer is Answer.MISCOMPUTES]
+    wrong = [one for one in found.rules if one.answer == "miscomputes"]
     # Words that hold of averages alone need no operator.
     assert [one.operators for one in wrong] in ([("AveragePool",)], [()])
     assert found.counts["AveragePool"]["wrong"] == wrong[0].models
@@ -82,7 +81,7 @@ def test_what_a_file_does_becomes_a_target(tmp_path: Path) -> None:
     assert {"Conv", "Slice", "If"} <= set(rules["takes"])
     model = Path(onnxpad.__file__).parents[1] / "models" / "pd_same_static_op13.onnx"
     verdicts = onnxpad.inspect(model, target=str(target)).targets["npu"]
-    assert any(one.judgement.answer is Answer.REFUSES for one in verdicts)
+    assert any(one.judgement.answer == "refuses" for one in verdicts)
 
 
 def test_a_runtime_that_computes_nothing_is_an_error_and_writes_nothing(tmp_path: Path) -> None:
