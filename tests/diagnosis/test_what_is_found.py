@@ -165,7 +165,7 @@ def test_a_sum_of_6400_terms_is_rounding_and_wrong_pads_are_padding() -> None:
         model = network(body, "float[1, 256, 8, 8] x")
         model.graph.initializer.append(numpy_helper.from_array(weight, "w"))
         found = diagnose(model, inputs={"x": x}, outputs={"y": reference})
-        assert found.cause is cause, found.reason
+        assert found.cause == cause, found.reason
         assert [one.settings["pads"] for one in found.plan.entries] in ([], [[1, 1, 2, 2]])
 
 
