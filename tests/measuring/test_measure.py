@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 
 import onnxpad
-from onnxpad import RequestError, RuntimeUnavailable
-from onnxpad.cli import commands
+from onnxpad import RequestError
 from onnxpad.measuring.learning import Learned
 from onnxpad.runtimes.rule_files import read_rules
+from tests.command import run
 from tests.measuring import npu
 from tests.measuring.npu import Array
 
@@ -64,13 +63,12 @@ def test_wrong_numbers_are_told_from_refusals() -> None:
     assert found.counts["AveragePool"]["wrong"] == wrong[0].models
 
 
-def test_what_a_file_does_becomes_a_target(tmp_path: Path) -> None:
+def test_what_a_file_does_becomes_a_target(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     target = tmp_path / "npu.toml"
-    done = CliRunner().invoke(
-        commands, ["measure", str(NPU), "--count", "1", "-o", str(target), "--json"]
-    )
-    assert done.exit_code == 0, done.output
-    report = json.loads(done.stdout)
+    assert run(["measure", str(NPU), "--count", "1", "-o", str(target), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
     assert report["ways"]["Conv, symmetric pads"] == "right"
     assert report["ways"]["Pad mode edge"] == "refused"
     rules = read_rules(target.read_text("utf-8"), "npu.toml")
@@ -84,13 +82,14 @@ def test_what_a_file_does_becomes_a_target(tmp_path: Path) -> None:
     assert any(one.judgement.answer == "refuses" for one in verdicts)
 
 
-def test_a_runtime_that_computes_nothing_is_an_error_and_writes_nothing(tmp_path: Path) -> None:
+def test_a_runtime_that_computes_nothing_is_an_error_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     file = tmp_path / "broken.py"
     file.write_text("def run(model, inputs):\n    raise RuntimeError('no device')\n", "utf-8")
     target = tmp_path / "broken.toml"
-    done = CliRunner().invoke(commands, ["measure", str(file), "-o", str(target)])
-    assert isinstance(done.exception, RuntimeUnavailable)
-    assert "no device" in str(done.exception)
+    assert run(["measure", str(file), "-o", str(target)]) == 2
+    assert "no device" in capsys.readouterr().err
     assert not target.exists()
 
 
@@ -103,5 +102,4 @@ def test_what_nothing_here_runs_is_refused(target: str, tmp_path: Path, monkeypa
 
 
 def test_a_target_file_must_be_one() -> None:
-    done = CliRunner().invoke(commands, ["measure", str(NPU), "-o", "npu.txt"])
-    assert isinstance(done.exception, RequestError)
+    assert run(["measure", str(NPU), "-o", "npu.txt"]) == 2
