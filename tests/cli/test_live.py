@@ -88,6 +88,7 @@ def test_live_takes_a_python_and_no_model(place: Path) -> None:
     def settled(*words: str) -> list[str]:
         return settled_live(words)
 
+    assert settled() == []
     assert settled("inspect", "--live", "models/same.onnx") == [
         *("inspect", "--live=here", "models/same.onnx")
     ]
