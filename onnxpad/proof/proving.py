@@ -28,7 +28,7 @@ Array = NDArray[Any]
 Decision = Literal["proved", "refuted", "undecided"]
 _FORMULA = re.compile(r"(\d+)\*(\w+)(?:\+(\d+))?")
 _FACT = re.compile(r"%(\d+)==?(\d+)")
-_TURNS = 8
+_TURNS, _LONGEST = 8, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +168,8 @@ def _refuted(
 
 
 def _is_list(cut: Cut) -> bool:
-    return len(cut.sizes) < 2 and all(isinstance(size, int) for size in cut.sizes)
+    """Whether it may be the pads or axes of an operator."""
+    return len(cut.sizes) < 2 and all(isinstance(one, int) and one <= _LONGEST for one in cut.sizes)
 
 
 def _numbers(cut: Cut, random: np.random.Generator, turn: int) -> Array:
