@@ -23,6 +23,7 @@ from onnxpad.proof.endings import NoResult, Undecided
 
 Array = NDArray[Any]
 _MOST = 1 << 12
+_ZERO = Fraction(0)
 
 
 @dataclass(slots=True)
@@ -88,9 +89,9 @@ class Sized:
         bits = self.slopes.keys() | {bit for one in others for bit in one.slopes}
         if len(bits) > 1:
             self.notes.breaks("a number hangs on two sizes")
-        slopes = {bit: slopes.get(bit, Fraction(0)) for bit in bits}
-        paces = [abs(1 / slope) for slope in slopes.values() if slope]
-        pace = max(*paces, *(one.pace for one in (self, *others)), Fraction(1))
+        slopes = {bit: slopes.get(bit, _ZERO) for bit in bits}
+        paces = [abs(1 / slope) for slope in slopes.values() if slope.denominator > 1]
+        pace = max(paces + [one.pace for one in (self, *others)])
         far = max(one.far for one in (self, *others))
         return Sized(Fraction(number), slopes, self.notes, far, pace)
 
@@ -130,7 +131,7 @@ class Sized:
     def __add__(self, other: "Size") -> "Sized":
         more = self.lifted(other)
         slopes = {
-            bit: self.slopes.get(bit, Fraction(0)) + more.slopes.get(bit, Fraction(0))
+            bit: self.slopes.get(bit, _ZERO) + more.slopes.get(bit, _ZERO)
             for bit in self.slopes.keys() | more.slopes.keys()
         }
         return self.made(self.number + more.number, slopes, more)
