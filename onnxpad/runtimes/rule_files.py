@@ -187,7 +187,7 @@ _RULE_KEYS: Mapping[str, type] = {
 _OF_NODES = {*_THRESHOLDS} - {"opset_above", "opset_below"}
 _PLAIN_WORDS = tuple(name for name in WORDS if name not in _THRESHOLDS)
 _KNOWN = {
-    "operators": (ALL, *_PADDED, *(name for name in _PLAIN if " " not in name)),
+    "operators": (*_PADDED, *(name for name in _PLAIN if " " not in name)),
     "when": (*_PLAIN_WORDS, *(_NEGATION + name for name in _PLAIN_WORDS)),
     "answer": tuple(Answer),
 }
@@ -210,7 +210,8 @@ def _check(table: Table, keys: Mapping[str, type], where: str) -> None:
             is_right &= isinstance(value, keys[key]) or (value == ALL and key != "when")
         if not is_right:
             raise RequestError(f"{where}, {key}: it takes {_TAKES[keys[key]]}, not {value!r}")
-        _refuse_unknown(names, _KNOWN.get(key, names), f"{where}, {key}")
+        if (key, value) != ("operators", ALL):
+            _refuse_unknown(names, _KNOWN.get(key, names), f"{where}, {key}")
 
 
 def _refuse_unknown(names: Iterable[str], known: Collection[str], where: str) -> None:

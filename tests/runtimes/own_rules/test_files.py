@@ -29,6 +29,7 @@ WRONG = {
     "no answer": ("takes = []\n" + RULE, "rule 1 lacks .*'answer'"),
     "answer": (RULE + 'answer = "refuse"\n', "rule 1, answer: .*'refuses'"),
     "operator": ('[[rule]]\noperators = ["Convv"]\nanswer = "takes"\n', "rule 1, op.*'Conv'"),
+    "all in a list": ('[[rule]]\noperators = ["all"]\nanswer = "takes"\n', "rule 1, op.*'all'"),
     "no operator": ('[[rule]]\noperators = []\nanswer = "takes"\n', "rule 1 lacks 'operators'"),
     "operators of text": (
         '[[rule]]\noperators = "Conv"\nanswer = "takes"\n',
