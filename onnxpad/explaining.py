@@ -44,7 +44,7 @@ class Explanation(Report):
     facts: tuple[tuple[str, str], ...] = ()
     source: str = ""
 
-    schema = 1
+    schema = 2
 
     @property
     def headline(self) -> str:

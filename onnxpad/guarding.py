@@ -21,7 +21,7 @@ from onnxpad.validation import Validation, validate
 from onnxpad.validation.culprit import Culprit, culprit
 from onnxpad.validation.kernel_verdict import arrays_file
 
-SCHEMA = 2
+SCHEMA = 3
 REPRODUCER = ("before.onnx", "after.onnx", "inputs.npz")
 Function = TypeVar("Function", bound=Callable[..., Any])
 

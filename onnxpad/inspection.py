@@ -283,7 +283,7 @@ class Inspection(Report):
     ran: Mapping[str, RuntimeRan] = field(default_factory=dict)
     live: str = ""
 
-    schema = 4
+    schema = 5
 
     @property
     def target_notes(self) -> dict[str, str]:

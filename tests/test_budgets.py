@@ -12,7 +12,7 @@ import pytest
 from onnx import ModelProto, helper
 
 import onnxpad
-from onnxpad.errors import ModelError, RequestError
+from onnxpad import ModelError, RequestError
 from tests.models import unbounded
 from tests.models.unbounded import chain, folded, pad, whole, window
 

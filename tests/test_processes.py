@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onnxpad import processes
-from onnxpad.errors import LimitMet, RequestError
+from onnxpad import LimitMet, RequestError, processes
 from onnxpad.processes import (
     Child,
     ChildEnded,

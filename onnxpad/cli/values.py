@@ -74,7 +74,7 @@ def settled_live(words: Sequence[str]) -> list[str]:
     own = list(takewhile(lambda word: word != "--", words))
     settled = [
         f"--live={HERE}" if word == "--live" and not _is_python(following) else word
-        for word, following in zip(own, [*own[1:], ""], strict=True)
+        for word, following in zip(own, [*own, ""][1:], strict=True)
     ]
     return [*settled, *words[len(own) :]]
 

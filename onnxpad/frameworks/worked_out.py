@@ -98,7 +98,8 @@ def _by_word(layer: Layer, attributes: Mapping[str, object]) -> dict[str, object
     for word in layer.words:
         value = found[word.name]
         if value is Special.REQUIRED:
-            raise RequestError(f"'{word.name}' is missing{_takes(word)}")
+            option = "--kernel K" if word.role is Role.KERNEL else f"--set {word.name}=VALUE"
+            raise RequestError(f"'{word.name}' is missing{_takes(word)} (command line: {option})")
         if word.role is Role.LABEL and value is not None and word.choices:
             values.chosen(value, word.name, word.choices)
     return found

@@ -313,9 +313,10 @@ def _by_meaning(bare: Chain, habits: Habits, reader: Habits | None) -> Chain | S
     alike = pads.begins == pads.ends
     plain = reader is not None and (reader.any_numbers or (reader.numbers and alike))
     if not meant and not plain:
-        whose = f"{reader.name} does not write" if reader else "fit no convention"
+        if reader:
+            return _not_of(reader, f"the pads {list(pads.flat)} are")
         return Skip(
-            f"the pads {list(pads.flat)} {whose}",
+            f"the pads {list(pads.flat)} fit no convention",
             ("--source NAME says whose they are", "--plan FILE says what they are to be"),
         )
     ways = [_written(bare, pads, habits)] if meant != {"same"} else []
@@ -340,8 +341,12 @@ def _foreign(bare: Chain, pads: Pads, what: str, reader: Habits | None) -> Skip 
     own = _written_same(replace(bare, ceil_mode=False), pads, reader)
     if isinstance(own, Chain) and not differs(own, bare):
         return None
+    return _not_of(reader, f"{what} is")
+
+
+def _not_of(reader: Habits, padding_is: str) -> Skip:
     return Skip(
-        f"{what} is not what {reader.name} would write here, and --source says it wrote this",
+        f"{padding_is} not what {reader.name} would write here, and --source says it wrote this",
         ("--source with the framework that wrote the model", "leaving --source out"),
     )
 

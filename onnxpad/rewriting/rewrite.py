@@ -97,7 +97,7 @@ class Rewriting(Edited, Report):
     unknown_operators: tuple[UnknownOperator, ...] = ()
     runs: tuple[WholeRun, ...] = ()
 
-    schema = 3
+    schema = 4
 
     @property
     def run(self) -> WholeRun | None:

@@ -32,7 +32,9 @@ _SHOWN = 6
 
 
 def refuse_data_twice(data: object, inputs: object, outputs: object) -> None:
-    """RequestError where `data` is given beside what it holds."""
+    """RequestError where `data` is given beside what it holds, or is arrays."""
+    if isinstance(data, Mapping):
+        raise RequestError("data names files: give arrays by tensor as inputs and outputs")
     if data is not None and (inputs is not None or outputs is not None):
         raise RequestError("data holds inputs and outputs already: leave inputs and outputs out")
 

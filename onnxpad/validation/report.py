@@ -16,7 +16,7 @@ from onnxpad.probing.whole import FirstDifferent, WholeRun
 from onnxpad.proof import Counterexample, Proved
 from onnxpad.reports import InNotebooks, plain
 
-SCHEMA = 4
+SCHEMA = 5
 
 
 class Verdict(StrEnum):

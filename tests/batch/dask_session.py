@@ -13,7 +13,7 @@ from typing import Any
 
 import onnxpad
 from onnxpad.batch import workers
-from onnxpad.cli import run
+from tests.command import run
 
 
 def kill_after(some: int, pid: int, folder: Path) -> None:

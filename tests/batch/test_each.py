@@ -12,12 +12,11 @@ import onnx
 import pytest
 
 import onnxpad
-from onnxpad import processes
+from onnxpad import RequestError, processes
 from onnxpad.batch.course import Task, answer
 from onnxpad.batch.inputs import Job
-from onnxpad.cli import run
-from onnxpad.errors import RequestError
 from tests.batch.folders import PLAIN, SAME, accidents, leftovers, save
+from tests.command import run
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from onnxpad import RequestError
 from onnxpad.batch.inputs import inputs, overwritten, pairs, placed
-from onnxpad.errors import RequestError
 
 FILES = "m/b m/a m/deep/c m/out/a [x] n/a n/deep/c n/more"
 ALL = "m/a m/b m/deep/c m/out/a"

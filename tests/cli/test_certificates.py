@@ -13,8 +13,8 @@ import pytest
 from onnx import numpy_helper
 
 from onnxpad import proof
-from onnxpad.cli import run
 from onnxpad.validation import kernel_verdict
+from tests.command import run
 from tests.proof.small_models import text
 
 Captured = pytest.CaptureFixture[str]

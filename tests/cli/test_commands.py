@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from onnxpad import validation
-from onnxpad.cli import batches, run
+from onnxpad.cli import batches
 from tests.cli.processes import SAME
+from tests.command import run
 
 Captured = pytest.CaptureFixture[str]
 

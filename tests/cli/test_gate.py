@@ -6,10 +6,11 @@ from pathlib import Path
 
 import onnx
 
-from onnxpad.cli import gate, run
+from onnxpad.cli import gate
 from onnxpad.inspection import KINDS
 from onnxpad.runtimes.conditions.rows import Answer
 from tests.cli.processes import SAME
+from tests.command import run
 
 
 def test_levels_are_what_targets_answer_and_in_that_order() -> None:

@@ -11,8 +11,8 @@ import onnx
 import pytest
 
 import onnxpad
-from onnxpad.cli import run
 from onnxpad.cli.values import settled_live
+from tests.command import run
 from tests.probing.runtimes import SAME, SCALED
 
 Captured = pytest.CaptureFixture[str]
@@ -88,6 +88,7 @@ def test_live_takes_a_python_and_no_model(place: Path) -> None:
     def settled(*words: str) -> list[str]:
         return settled_live(words)
 
+    assert settled() == []
     assert settled("inspect", "--live", "models/same.onnx") == [
         *("inspect", "--live=here", "models/same.onnx")
     ]

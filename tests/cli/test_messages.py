@@ -9,9 +9,10 @@ import onnx
 import pytest
 from onnx import helper
 
-from onnxpad.cli import run
-from onnxpad.errors import TEXT, ModelError, blaming_the_file
+from onnxpad import ModelError
+from onnxpad.errors import TEXT, blaming_the_file
 from tests.cli.processes import SAME, onnxpad
+from tests.command import run
 from tests.models.text import text_model
 
 Captured = pytest.CaptureFixture[str]

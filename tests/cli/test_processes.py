@@ -10,8 +10,8 @@ from pathlib import Path
 import onnx
 import pytest
 
-from onnxpad.cli import run
 from tests.cli.processes import SAME, environment, onnxpad
+from tests.command import run
 
 
 def test_a_shell_can_complete_verbs_and_options(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.cli import run
+from tests.command import run
 
 Captured = pytest.CaptureFixture[str]
 PAIR = Path(__file__).parents[1] / "retargeting" / "pairs" / "p10_conv1d" / "wrong.onnx"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.cli import run
 from onnxpad.cli.options import OPTIONS
 from onnxpad.cli.settings import LARGEST
 from tests.cli.processes import SAME, onnxpad
 from tests.cli.test_targets import STRINGS
+from tests.command import run
 
 Captured = pytest.CaptureFixture[str]
 OPENCV = '[tool.onnxpad]\ntarget = "opencv"\n'

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 from onnx import parser
 
-from onnxpad import inspection, sessions
-from onnxpad.cli import run
-from onnxpad.errors import RuntimeUnavailable
+from onnxpad import RuntimeUnavailable, inspection, sessions
 from tests.cli.processes import MODELS, SAME
+from tests.command import run
 
 Captured = pytest.CaptureFixture[str]
 STRINGS = MODELS / "t_same_string_ts.onnx"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.inspection import inspect
+from onnxpad import inspect
 from tests.cli.processes import COMMAND, DYNAMIC, MODELS, SAME, environment, onnxpad
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="pseudo-terminals are POSIX")

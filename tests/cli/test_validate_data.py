@@ -8,7 +8,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from onnxpad.cli import run
+from tests.command import run
 from tests.diagnosis.texts import END, deep
 
 Captured = pytest.CaptureFixture[str]

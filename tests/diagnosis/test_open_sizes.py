@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import pytest
 from onnx import ModelProto
 
-from onnxpad.diagnosis import diagnose
-from onnxpad.retargeting import retarget
+from onnxpad import diagnose, retarget
 from tests.diagnosis.texts import network
 from tests.retargeting.running import outputs, relative, signed
 

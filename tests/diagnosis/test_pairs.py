@@ -10,8 +10,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.diagnosis import Cause, Diagnosis, diagnose
-from onnxpad.retargeting import retarget
+from onnxpad import Diagnosis, diagnose, retarget
 from tests.retargeting.test_pairs import FOLDERS, error
 
 # Ways to pad that may be tried; the hardest of them needs 24.
@@ -50,7 +49,7 @@ def test_the_first_sample_gives_a_plan_that_fits_every_sample(name: str, folder:
     wrong = {one["node"] for one in truth["nodes"] if one.get("changed")}
     assert {entry.node for entry in found.plan.entries} <= wrong
     assert wrong <= named(found), name
-    assert (found.cause is Cause.PADDING) is bool(wrong)
+    assert (found.cause == "padding") is bool(wrong)
 
 
 @pytest.mark.parametrize(
@@ -59,6 +58,6 @@ def test_the_first_sample_gives_a_plan_that_fits_every_sample(name: str, folder:
 def test_the_control_is_left_byte_for_byte(name: str, folder: Path, tmp_path: Path) -> None:
     inputs, outputs = first_sample(folder)
     found = diagnose(folder / "wrong.onnx", inputs=inputs, outputs=outputs)
-    assert (found.cause, found.plan.entries, found.tried) == (Cause.ROUNDING, (), 1), name
+    assert (found.cause, found.plan.entries, found.tried) == ("rounding", (), 1), name
     retarget(folder / "wrong.onnx", plan=found.plan).save(tmp_path / "same.onnx")
     assert (tmp_path / "same.onnx").read_bytes() == (folder / "wrong.onnx").read_bytes()

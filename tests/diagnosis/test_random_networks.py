@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
-from onnxpad.diagnosis import diagnose
-from onnxpad.retargeting import retarget
+from onnxpad import diagnose, retarget
 from tests.diagnosis.texts import network
 from tests.retargeting.running import outputs, relative, signed
 

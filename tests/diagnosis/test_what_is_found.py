@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import ModelProto, numpy_helper
 
-from onnxpad.diagnosis import Cause, diagnose
+from onnxpad import diagnose
 from tests.diagnosis.texts import BEGIN, END, HALF, NONE, against, assert_found, network
 from tests.retargeting.running import outputs, signed
 
@@ -124,7 +124,7 @@ def test_what_is_written_otherwise_is_found(wrong: ModelProto, right: ModelProto
         assert not against(wrong, right).plan.entries
         return
     found = assert_found(wrong, right, sizes=(9,))
-    assert found.cause is Cause.PADDING
+    assert found.cause == "padding"
     assert found.tried < 2_000
 
 
@@ -136,7 +136,7 @@ def test_padding_of_a_function_is_searched() -> None:
     wrong, right = (onnx.parser.parse_model(text.replace("PADS", one)) for one in (HALF, END))
     feeds = {"x": signed(0, 1, 1, 8, 8), "w": signed(1, 1, 1, 3, 3)}
     found = diagnose(wrong, inputs=feeds, outputs={"y": outputs(right, feeds)[0]})
-    assert (found.cause, found.residual) == (Cause.PADDING, 0)
+    assert (found.cause, found.residual) == ("padding", 0)
     assert [(one.node, one.after) for one in found.nodes] == [("y/y", f"pads [{END}]")]
 
 
@@ -160,12 +160,12 @@ def test_a_sum_of_6400_terms_is_rounding_and_wrong_pads_are_padding() -> None:
         window = whole[0, :, 2 * row : 2 * row + 5, 2 * column : 2 * column + 5]
         products = (weight * window).reshape(32, -1)
         reference[0, :, row, column] = np.cumsum(products, axis=1, dtype=np.float32)[:, -1]
-    for pads, cause in (("1, 1, 2, 2", Cause.ROUNDING), ("2, 2, 2, 2", Cause.PADDING)):
+    for pads, cause in (("1, 1, 2, 2", "rounding"), ("2, 2, 2, 2", "padding")):
         body = f"y = Conv <strides = [2, 2], pads = [{pads}]> (x, w)"
         model = network(body, "float[1, 256, 8, 8] x")
         model.graph.initializer.append(numpy_helper.from_array(weight, "w"))
         found = diagnose(model, inputs={"x": x}, outputs={"y": reference})
-        assert found.cause is cause, found.reason
+        assert found.cause == cause, found.reason
         assert [one.settings["pads"] for one in found.plan.entries] in ([], [[1, 1, 2, 2]])
 
 

@@ -10,9 +10,7 @@ import onnx
 import pytest
 from onnx import ModelProto, helper, numpy_helper
 
-from onnxpad.diagnosis import Cause, Diagnosis, diagnose
-from onnxpad.errors import RequestError
-from onnxpad.retargeting import retarget
+from onnxpad import Diagnosis, RequestError, diagnose, retarget
 from tests.diagnosis.texts import END, HALF, NONE, against, deep, network
 from tests.models import runaway
 from tests.models.tiny import tiny
@@ -40,7 +38,7 @@ def of_deep(true: ModelProto, *tensors: str, budget: float = 60) -> Diagnosis:
 
 def test_another_weight_is_not_explained_and_located() -> None:
     found = of_deep(changed(deep(HALF, 32), "v", 1.1), "a", "c")
-    assert (found.explained, found.cause, found.plan.entries) == (False, Cause.UNKNOWN, ())
+    assert (found.explained, found.cause, found.plan.entries) == (False, "unknown", ())
     assert found.complete
     assert found.difference is not None
     assert (found.difference.tensor, found.difference.after) == ("c", "a")
@@ -62,7 +60,7 @@ def test_padding_and_a_weight_together_are_told_apart() -> None:
 
 def test_a_short_budget_ends_the_search_and_claims_nothing() -> None:
     found = of_deep(changed(deep(END, 32), "u"), budget=0.3)
-    assert (found.explained, found.cause, found.complete) == (False, Cause.UNKNOWN, False)
+    assert (found.explained, found.cause, found.complete) == (False, "unknown", False)
     assert "the search ended with its budget: a larger --budget tries" in found.reason
 
 
@@ -71,7 +69,7 @@ def test_a_run_is_ended_at_the_budget_and_at_limits() -> None:
     started = time.monotonic()
     found = diagnose(runaway.endless_loop(), budget=1, **given)  # type: ignore[arg-type]
     assert time.monotonic() - started < 8
-    assert (found.explained, found.cause, found.complete) == (False, Cause.UNKNOWN, False)
+    assert (found.explained, found.cause, found.complete) == (False, "unknown", False)
     assert found.reason.startswith("the time was up while onnxruntime was running")
     assert found.to_json()["residual"] is None
     found = diagnose(runaway.endless_loop(), timeout=0.5, **given)  # type: ignore[arg-type]
@@ -106,7 +104,7 @@ def test_padding_that_is_not_searched_leaves_the_cause_unknown() -> None:
     feeds = {"x": signed(0, 1, 1, 8, 8), "w": signed(1, 1, 1, 3, 3), "c": np.array(True)}
     wrong, right = (onnx.parser.parse_model(BODY.replace("PADS", one)) for one in (HALF, END))
     found = diagnose(wrong, inputs=feeds, outputs={"y": outputs(right, feeds)[0]})
-    assert (found.explained, found.cause) == (False, Cause.UNKNOWN)
+    assert (found.explained, found.cause) == (False, "unknown")
     assert "other ways to pad these were not tried: " in found.reason
 
 
@@ -125,8 +123,8 @@ UNLISTED = {
 @pytest.mark.parametrize(("right", "wrong"), UNLISTED.values(), ids=UNLISTED)
 def test_what_is_not_listed_is_not_ruled_out(right: ModelProto, wrong: ModelProto) -> None:
     found = against(wrong, right, device="cpu", budget=2)
-    assert found.cause in (Cause.PADDING, Cause.UNKNOWN), found.reason
-    assert found.explained is (found.cause is Cause.PADDING)
+    assert found.cause in ("padding", "unknown"), found.reason
+    assert found.explained is (found.cause == "padding")
     if found.explained:
         made = retarget(wrong, plan=found.plan).model
         x = signed(77, 1, 2, 14, 13)
@@ -171,7 +169,7 @@ def test_a_plan_that_is_refused_is_no_solution(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("onnxpad.diagnosis.fitting.retarget", refuse)
     found = against(conv(HALF, "2, 2"), conv(END, "2, 2"))
-    assert (found.explained, found.cause) == (False, Cause.UNKNOWN)
+    assert (found.explained, found.cause) == (False, "unknown")
     assert "is not written: it would not run" in found.reason
 
 
@@ -179,7 +177,7 @@ def test_a_reference_without_borders_leaves_padding_beside_a_weight_open() -> No
     body = "a = Conv <strides = [2, 2], pads = [PADS]> (x, w) y = GlobalAveragePool (a)"
     wrong, right = (network(body.replace("PADS", one), w=(4, 2, 3, 3)) for one in (HALF, END))
     found = against(wrong, changed(right, "w", 1.3))
-    assert (found.explained, found.cause) == (False, Cause.UNKNOWN)
+    assert (found.explained, found.cause) == (False, "unknown")
     assert "save what the framework computes for 'a'" in found.settles
 
 
@@ -203,7 +201,7 @@ def test_wrong_padding_in_float16_is_never_rounding() -> None:
         )
         x = signed(seed, 1, 2, 24, 24).astype(np.float16)
         found = diagnose(wrong, inputs={"x": x}, outputs={"y": outputs(right, x)[0]})
-        assert found.cause in (Cause.PADDING, Cause.UNKNOWN)
-        if found.cause is Cause.UNKNOWN:
+        assert found.cause in ("padding", "unknown")
+        if found.cause == "unknown":
             assert found.reason.startswith("cannot tell which padding is right")
             assert not found.plan.entries

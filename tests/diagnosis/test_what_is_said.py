@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto, helper, parser
 
-from onnxpad import validate
-from onnxpad.diagnosis import Cause, Diagnosis, diagnose
-from onnxpad.errors import RequestError
+from onnxpad import Diagnosis, RequestError, diagnose, validate
 from onnxpad.show.diagnoses import diagnosis_document
 from tests.diagnosis.texts import BEGIN, END, HALF, against, assert_found, network
 from tests.retargeting.running import Array, outputs, signed
@@ -165,12 +163,12 @@ def test_a_tolerance_finds_what_noise_hides_and_hides_nothing_that_fits_better()
     assert not of(NOISY).explained
     for y, atol in ((NOISY, 0.02), (Y, 100.0)):
         found = of(y, atol)
-        assert found.cause is Cause.PADDING, found.reason
+        assert found.cause == "padding", found.reason
         assert [entry.settings["pads"] for entry in found.plan.entries] == [[0, 0, 1, 1]]
         assert found.tolerance is not None
         assert found.tolerance.met
     found = of(NOISY, 0.02, RIGHT)
-    assert (found.cause, found.plan.entries) == (Cause.TOLERATED, ())
+    assert (found.cause, found.plan.entries) == ("tolerated", ())
     nearly = np.nextafter(Y, np.float32(100))
     assert of(nearly).explained
     assert not diagnose(WRONG, inputs={"x": X}, outputs={"y": nearly}, atol=0, rtol=0).explained
@@ -194,7 +192,7 @@ def test_a_reference_that_was_rounded_before_it_was_saved_is_said_to_be(kind: st
     else:
         saved = ((Y.view(np.uint32) + 0x8000) & 0xFFFF0000).view(np.float32)
     found = of(saved)
-    assert (found.explained, found.cause) == (False, Cause.UNKNOWN), found.reason
+    assert (found.explained, found.cause) == (False, "unknown"), found.reason
     assert any(f"one that {kind} holds" in warning for warning in found.warnings)
     assert found.settling_atol is not None
     assert f"--atol {found.settling_atol:g}" in str(diagnosis_document(found, again=AGAIN))

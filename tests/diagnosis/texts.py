@@ -7,8 +7,7 @@ from typing import Any
 
 from onnx import ModelProto, numpy_helper, parser
 
-from onnxpad.diagnosis import Diagnosis, diagnose
-from onnxpad.retargeting import retarget
+from onnxpad import Diagnosis, diagnose, retarget
 from tests.retargeting.running import Array, outputs, relative, signed
 
 HALF, END, BEGIN, NONE = "1, 1, 1, 1", "0, 0, 1, 1", "1, 1, 0, 0", "0, 0, 0, 0"

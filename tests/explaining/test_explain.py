@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import onnxpad
-from onnxpad.explaining import KINDS, Explanation, entries, explain
+from onnxpad import Explanation, explain
+from onnxpad.explaining import KINDS, entries
 from onnxpad.frameworks.conventions import all_conventions
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import OPERATORS

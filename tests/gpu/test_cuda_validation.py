@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onnxpad import sessions
+from onnxpad import Verdict, sessions
 from onnxpad.proof.alone import computed
 from onnxpad.sessions import CPU, CUDA, RunFailure, Session, Settings, assignments, open_session
-from onnxpad.validation import Verdict
 from tests.validation.builders import RANDOM, W1, model, node, two_convs, zero_extended
 from tests.validation.runs import validate
 

@@ -9,9 +9,8 @@ import pytest
 from onnx import ModelProto
 
 import onnxpad
-from onnxpad import sessions
+from onnxpad import Verdict, sessions
 from onnxpad.sessions import CUDA, RunFailure, Session, Settings, open_session
-from onnxpad.validation import Verdict
 from tests.validation.builders import RANDOM, two_convs
 
 pytestmark = [

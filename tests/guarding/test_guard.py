@@ -12,7 +12,7 @@ import pytest
 from onnx import ModelProto, numpy_helper, parser
 
 import onnxpad
-from onnxpad.cli import run
+from tests.command import run
 
 TEXT = """<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,3,N,N] x) => (float[1,4,H,H] y) <float[4,3,3,3] w = {WEIGHTS}> {

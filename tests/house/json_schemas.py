@@ -16,34 +16,44 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import onnx_graphsurgeon as gs
 
-from onnxpad import guarding, reports
+from onnxpad import (
+    Change,
+    Diagnosis,
+    Explanation,
+    Finding,
+    Guarding,
+    Inspection,
+    Measurement,
+    NodeVerdict,
+    Plan,
+    PlanEntry,
+    PortedNode,
+    Porting,
+    Resolution,
+    Retargeting,
+    Rewriting,
+    Validation,
+    Verdict,
+    guarding,
+    reports,
+)
 from onnxpad.diagnosis import report as diagnosis
-from onnxpad.diagnosis.report import Diagnosis
-from onnxpad.explaining import KINDS, Explanation
-from onnxpad.guarding import Guarding
-from onnxpad.inspection import Finding, Inspection
-from onnxpad.measuring import Measurement
+from onnxpad.explaining import KINDS
 from onnxpad.model.editing import script
 from onnxpad.model.opened import Carried
 from onnxpad.padding.forms import Form
-from onnxpad.porting import PortedNode, Porting
 from onnxpad.probing.live import RuntimeRan
 from onnxpad.probing.whole import WholeRun
 from onnxpad.proof.counterexamples import Counterexample
-from onnxpad.resolving import Resolution
 from onnxpad.resolving.differences import Difference
-from onnxpad.retargeting import Retargeting
-from onnxpad.retargeting.plan import Plan, PlanEntry
 from onnxpad.retargeting.report import Move
 from onnxpad.rewriting.for_target.fit import Fitted
-from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
-from onnxpad.rewriting.pipeline import Change
-from onnxpad.rewriting.rewrite import Rewriting
+from onnxpad.rewriting.for_target.report import Opening
 from onnxpad.runtimes.installed import OnInstalled
 from onnxpad.validation import report as validation
 from onnxpad.validation.culprit import Culprit
 from onnxpad.validation.distances import Distances
-from onnxpad.validation.report import ProofReport, Validation, Verdict
+from onnxpad.validation.report import ProofReport
 
 FOLDER = Path(reports.__file__).parent / "schemas"
 Schema = dict[str, Any]

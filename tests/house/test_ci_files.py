@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 import yaml
 
-from onnxpad.cli import run
 from onnxpad.cli.options import options_of
 from tests.cli.processes import ROOT, SAME
 from tests.cli.test_targets import STRINGS
+from tests.command import run
 from tests.house.documents import DOCUMENTS, of
 
 ACTION = ROOT / ".github" / "actions" / "inspect"

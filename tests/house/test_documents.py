@@ -11,7 +11,8 @@ import onnx
 import pytest
 from onnx import helper
 
-from onnxpad.explaining import entries, explain
+from onnxpad import explain
+from onnxpad.explaining import entries
 from onnxpad.padding.operators import OPERATORS
 from onnxpad.retargeting.plan import KEYS
 from onnxpad.rewriting.passes import all_passes

@@ -11,8 +11,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from onnx import parser
 
-from onnxpad.cli import commands, run
+from onnxpad.cli import commands
 from tests.cli.processes import DYNAMIC, MODELS, ROOT, SAME
+from tests.command import run
 from tests.house.json_schemas import FOLDER, schemas
 
 Captured = pytest.CaptureFixture[str]

@@ -33,6 +33,7 @@ ARGUMENTS: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "pads": (lambda: verbs.resolve("pytorch", "conv", **CONV, pads=3), "it is one of .*'padding'"),
     "no reference": (lambda: verbs.diagnose(MODEL), "give data, or inputs and outputs"),
+    "arrays as data": (lambda: verbs.diagnose(MODEL, data={"x": 0}, **RUN), "data names files"),
     "data twice": (lambda: verbs.diagnose(MODEL, data="a", **RUN), "data holds inputs and outputs"),
     "atol": (lambda: verbs.validate(MODEL, MODEL, atol=-1), "atol is -1: give a number, 0 or"),
     "input_shapes": (

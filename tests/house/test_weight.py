@@ -1,5 +1,6 @@
 """Lines of Python of each room: no more than pyproject.toml allows."""
 
+import re
 import tomllib
 from pathlib import Path
 
@@ -39,3 +40,15 @@ def test_rooms_stay_within_their_budgets(name: str) -> None:
     held = lines(ROOT / name)
     assert held <= BUDGETS[name]
     assert BUDGETS[name] <= held * (1 + SLACK) + SMALL
+
+
+INNER = re.compile(r"^ *(from onnxpad\.|import onnxpad\.)", re.MULTILINE)
+"""An import of a module of the product; what is public is imported from onnxpad."""
+MOST_INNER = 15_900
+"""A third of the lines of tests are the goal: tests ask what users ask."""
+
+
+def test_tests_ask_the_public_api() -> None:
+    texts = (file.read_text("utf-8") for file in (ROOT / "tests").rglob("*.py"))
+    held = sum(len(text.splitlines()) for text in texts if INNER.search(text))
+    assert 0.95 * MOST_INNER < held <= MOST_INNER

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from onnx import ModelProto
 
-from onnxpad.inspection import PaddedNode, inspect
-from onnxpad.rewriting.rewrite import rewrite
-from onnxpad.show.inspections import inspection_document
+from onnxpad import PaddedNode, inspect, rewrite
 from tests.models.text import text_model
 
 CAUSAL = """t = Transpose <perm=[0, 2, 1]> (x) [pad] p = Pad (t, four)
@@ -42,7 +40,7 @@ def test_a_pad_in_a_group_of_its_own_is_a_pad_node_and_no_trap() -> None:
     conv = conv_of(model)
     assert conv.forms == ("pad-node", "one-axis")
     assert conv.traps == ()
-    assert "\nconv " in str(inspection_document(inspect(model)))
+    assert "\nconv " in inspect(model).to_text()
 
 
 def test_a_far_pad_that_does_nothing_is_no_pad_node() -> None:

@@ -10,8 +10,7 @@ import onnx_graphsurgeon as gs
 import pytest
 from onnx import ModelProto
 
-from onnxpad.errors import ModelError, RequestError
-from onnxpad.inspection import Inspection, PaddedNode, inspect
+from onnxpad import Inspection, ModelError, PaddedNode, RequestError, inspect
 from tests.models.text import padded, text_model
 
 MODELS = Path(__file__).parents[2] / "models"

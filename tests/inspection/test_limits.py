@@ -2,9 +2,8 @@
 
 import pytest
 
-from onnxpad import inspect, rewrite
-from onnxpad.cli import run
-from onnxpad.errors import RequestError
+from onnxpad import RequestError, inspect, rewrite
+from tests.command import run
 from tests.models import runaway
 from tests.models.text import text_model
 

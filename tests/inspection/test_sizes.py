@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from onnx import ModelProto
 
-from onnxpad.inspection import inspect
+from onnxpad import inspect, rewrite
 from onnxpad.padding.effective_pads import told_in
-from onnxpad.rewriting.rewrite import rewrite
 from tests.models.text import text_model
 
 # The Einsum hides the shape from everything but onnx's shape inference.

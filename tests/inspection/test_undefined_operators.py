@@ -8,9 +8,9 @@ import pytest
 from onnx import ModelProto, parser
 
 from onnxpad import inspect, rewrite
-from onnxpad.cli import run
 from onnxpad.inspection import inspected_status
 from onnxpad.runtimes.targets import all_targets
+from tests.command import run
 
 CONV = "a = Conv <pads = [1,1,1,1]> (x, w)"
 DOMAINS = '"" : 17, "my.custom" : 1, "com.microsoft" : 1, "ai.onnx.ml" : 3'

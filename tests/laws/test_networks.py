@@ -9,8 +9,8 @@ import pytest
 from numpy.random import Generator
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
+from onnxpad import rewrite
 from onnxpad.rewriting.passes import all_passes
-from onnxpad.rewriting.rewrite import rewrite
 from tests.oracle.interpreter import run_model
 from tests.oracle.windows import Array
 

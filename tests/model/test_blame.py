@@ -6,8 +6,7 @@ import onnx
 import pytest
 from onnx import ModelProto
 
-from onnxpad import inspect, inspection
-from onnxpad.errors import ModelError
+from onnxpad import ModelError, inspect, inspection
 
 MODEL = Path(__file__).resolve().parents[2] / "models" / "kt_net_even.onnx"
 

@@ -8,9 +8,7 @@ import onnx
 import pytest
 from onnx import ModelProto, parser
 
-from onnxpad import inspect, rewrite
-from onnxpad.errors import ModelError
-from onnxpad.show.inspections import inspection_document
+from onnxpad import ModelError, inspect, rewrite
 from tests.models.real import CORPUS
 from tests.models.text import text_model
 
@@ -115,7 +113,7 @@ def test_an_operator_that_onnx_does_not_have_is_said_by_both_verbs() -> None:
         "operator of its own of that name loads the model\n"
     )
     found = inspect(model)
-    assert said in str(inspection_document(found))
+    assert said in found.to_text()
     assert said in rewrite(model).to_text("m.onnx")
     (one,) = found.to_json()["model"]["unknown_operators"]
     assert one == {"operator": "Konv", "opset": 17, "node": "odd", "nodes": 1, "since": 0}

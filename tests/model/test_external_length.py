@@ -7,8 +7,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from onnxpad import validate
-from onnxpad.errors import ModelError
+from onnxpad import ModelError, validate
 from onnxpad.model.comparing.networks import open_network
 
 SIZE = 2**31

@@ -11,8 +11,7 @@ import numpy as np
 import onnx
 from numpy.typing import NDArray
 
-from onnxpad.padding.chain import Skip
-from onnxpad.rewriting.rewrite import Rewriting, rewrite
+from onnxpad import Rewriting, Skip, rewrite
 from tests.oracle.interpreter import run_model
 from tests.oracle.onnxruntime_levels import ran
 

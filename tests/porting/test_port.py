@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from onnx import NodeProto, numpy_helper, parser
 
 import onnxpad
-from onnxpad.cli import run
 from onnxpad.show.pasting import code_of
 from tests.cli.processes import MODELS, ROOT
+from tests.command import run
 
 Array = NDArray[Any]
 Captured = pytest.CaptureFixture[str]

@@ -15,7 +15,7 @@ import onnxruntime
 import pytest
 
 import onnxpad
-from onnxpad.errors import RequestError, RuntimeUnavailable
+from onnxpad import RequestError, RuntimeUnavailable
 from onnxpad.rewriting.for_target.report import NoWay
 from tests.oracle.interpreter import run_model
 from tests.probing.runtimes import (

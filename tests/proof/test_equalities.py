@@ -3,7 +3,7 @@
 import onnx
 import pytest
 
-from onnxpad.proof import prove
+from onnxpad.proof import Limits, prove
 from tests.proof.small_models import text
 
 WEIGHT = "float[2,2,3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3}"
@@ -33,9 +33,11 @@ def behind(nodes: str, padding: str, name: str = "t", opset: int = 18) -> onnx.M
     ],
 )
 def test_equal_operators_on_equal_operands(nodes: str) -> None:
+    before = behind(nodes, SAME)
     for name in ("t", "other"):
-        assert prove(behind(nodes, SAME), behind(nodes, PADS, name)).verdict == "proved"
-        assert prove(behind(nodes, SAME), behind(nodes, "pads = [0, 2]", name)).verdict != "proved"
+        wrong = behind(nodes, "pads = [0, 2]", name)
+        assert prove(before, behind(nodes, PADS, name)).verdict == "proved"
+        assert prove(before, wrong, limits=Limits(seconds=0.5)).verdict != "proved"
 
 
 LOOP = """g (int64 n, bool c, float[1,2,8] x) => (float[a,b,d] y) {{
@@ -100,4 +102,5 @@ def test_wrong_operands_of_operators_without_a_rule_are_refuted(nodes: str) -> N
 
 def test_operators_that_draw_are_no_numbers_either() -> None:
     nodes = "y = RandomNormalLike<seed = 1.0>(t)"
-    assert prove(behind(nodes, SAME), behind(nodes, "pads = [0, 2]")).verdict == "undecided"
+    models = behind(nodes, SAME), behind(nodes, "pads = [0, 2]")
+    assert prove(*models, limits=Limits(seconds=0.5)).verdict == "undecided"

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import onnx
 
+from onnxpad import Skip
 from onnxpad.model.editing.session import EditSession
-from onnxpad.padding.chain import Skip
 from onnxpad.rewriting.passes import all_passes
 
 

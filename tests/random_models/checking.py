@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 import numpy as np
 import onnx
 
+from onnxpad import Rewriting, Skip, rewrite
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.opened import proto_of
-from onnxpad.padding.chain import Chain, Skip
+from onnxpad.padding.chain import Chain
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting import passes
-from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from tests.random_models.applying import applying
 from tests.random_models.building import build
 from tests.random_models.feeding import feeds, stated

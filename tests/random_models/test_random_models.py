@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep, Skip
+from onnxpad import Skip
+from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep
 from onnxpad.padding.expansion import Expansion
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form

@@ -29,7 +29,7 @@ from typing import NamedTuple
 import onnx.parser
 import pytest
 
-from onnxpad.cli import run
+from tests.command import run
 from tests.show.pages.documents import Document as Page
 
 HERE = Path(__file__).parent

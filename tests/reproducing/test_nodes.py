@@ -12,9 +12,9 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from onnxpad.cli import run
-from onnxpad.errors import RequestError
+from onnxpad import RequestError
 from onnxpad.reproducing import FILES, reproduce_node
+from tests.command import run
 from tests.models.tiny import tiny
 
 MODELS = Path(__file__).parents[2] / "models"

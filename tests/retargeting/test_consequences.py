@@ -12,8 +12,8 @@ import onnx_graphsurgeon as gs
 import pytest
 from onnx import ModelProto, numpy_helper
 
-from onnxpad.cli import run
-from onnxpad.retargeting import retarget
+from onnxpad import retarget
+from tests.command import run
 from tests.models.text import text_model
 from tests.retargeting.running import outputs, signed
 

@@ -11,7 +11,7 @@ import onnxruntime as ort
 import pytest
 from onnx import ModelProto
 
-from onnxpad.retargeting import retarget
+from onnxpad import retarget
 from tests.models.text import padded, text_model
 from tests.retargeting.running import Array, outputs, signed
 

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxpad import resolve
-from onnxpad.retargeting import retarget
+from onnxpad import resolve, retarget
 from tests.retargeting.running import outputs, signed
 
 SIZES = (16, 19)

@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 import pytest
 
-from onnxpad.retargeting import retarget
+from onnxpad import retarget
 from tests.retargeting.running import PAIRS, Array, outputs, relative
 
 SMALL = Path(__file__).parent / "pairs"

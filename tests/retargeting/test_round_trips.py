@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto
 
-from onnxpad.retargeting import retarget
+from onnxpad import retarget
 from tests.retargeting.running import one_node, outputs, signed
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto, parser
 
-from onnxpad.retargeting import retarget
+from onnxpad import retarget
 from tests.retargeting.running import outputs, signed
 
 CONV = "a = Conv <strides = [2, 2]> (p, w)"

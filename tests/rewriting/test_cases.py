@@ -12,7 +12,7 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
-from onnxpad.rewriting.rewrite import Rewriting
+from onnxpad import Rewriting
 from tests.oracle.interpreter import run_model
 from tests.oracle.onnxruntime_levels import ran
 from tests.rewriting.text_cases import FOLDER, TextCase, answer_of, cases_in

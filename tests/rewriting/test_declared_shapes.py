@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper, shape_inference
 
 import onnxpad
-from onnxpad.errors import OnnxpadError
+from onnxpad import OnnxpadError
 
 PASSES = ("floor-pool", "explicit-pads", "split-pads", "plain-transpose", "slice-transpose")
 

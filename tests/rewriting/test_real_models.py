@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import ModelProto, checker
 
-from onnxpad.rewriting.rewrite import Rewriting, rewrite
+from onnxpad import Rewriting, rewrite
 from tests.models.real import (
     OFF,
     ON,

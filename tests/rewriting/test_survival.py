@@ -9,8 +9,8 @@ import numpy as np
 import onnx
 import pytest
 
+from onnxpad import rewrite
 from onnxpad.rewriting.passes import all_passes
-from onnxpad.rewriting.rewrite import rewrite
 from tests.models.proto_differences import differences
 from tests.oracle.interpreter import run_model
 

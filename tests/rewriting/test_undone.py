@@ -8,7 +8,7 @@ import onnx
 import onnx_graphsurgeon as gs
 from onnx import ModelProto
 
-from onnxpad.rewriting.rewrite import rewrite
+from onnxpad import rewrite
 from tests.models.tiny import tiny
 
 SAME = '[op] y = Conv <strides = [2], auto_pad = "SAME_UPPER"> (x, w)'

@@ -26,7 +26,7 @@ from typing import Any
 import onnx
 from onnx import parser, printer
 
-from onnxpad.rewriting.rewrite import Rewriting, rewrite
+from onnxpad import Rewriting, rewrite
 
 FOLDER = Path(__file__).parent / "cases"
 _OPTION = re.compile(r"([a-z_]+): (.*)")

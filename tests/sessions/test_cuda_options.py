@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 import onnxpad
-from onnxpad import sessions
-from onnxpad.errors import RuntimeUnavailable
+from onnxpad import RuntimeUnavailable, sessions
 from onnxpad.sessions import CPU, CUDA, RunFailure, Session, Settings, served
 from onnxpad.validation import bench, kernel_verdict
 from tests.validation.builders import two_convs

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
-from onnxpad import processes, sessions
-from onnxpad.errors import LimitMet, RuntimeUnavailable
+from onnxpad import LimitMet, RuntimeUnavailable, processes, sessions
 from onnxpad.processes import ChildEnded, Work
 from onnxpad.sessions import (
     CPU,

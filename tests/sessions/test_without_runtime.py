@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from onnxpad import sessions
-from onnxpad.cli import run
+from tests.command import run
 
 MODELS = Path(__file__).resolve().parents[2] / "models"
 SAME = str(MODELS / "k_avgnet_tflite_autopad.onnx")

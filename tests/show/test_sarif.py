@@ -9,8 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from onnxpad import inspect
-from onnxpad.inspection import Finding
+from onnxpad import Finding, inspect
 from onnxpad.runtimes.traps import all_rules
 from onnxpad.show.sarif import sarif_text
 from tests.cli.processes import MODELS, ROOT, SAME

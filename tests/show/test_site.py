@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("jinja2", reason="the extra html is not installed")
 pytest.importorskip("onnxruntime")
 
-from onnxpad.cli import run
 from onnxpad.explaining import entries
+from tests.command import run
 from tests.show.pages.documents import Document
 
 

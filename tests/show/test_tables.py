@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.inspection import inspect
+from onnxpad import inspect
 from onnxpad.show.document import document_text
 from onnxpad.show.inspections import inspection_document
 from onnxpad.show.tables import Terminal, row_texts

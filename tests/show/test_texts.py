@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 import onnxpad
-from onnxpad.cli import run
+from tests.command import run
 from tests.models.text import text_model
 from tests.models.traps import TRAPS
 

@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from onnx import ModelProto, numpy_helper
 
-from onnxpad.rewriting.rewrite import rewrite
-from onnxpad.validation import Validation, Verdict
+from onnxpad import Validation, Verdict, rewrite
 from tests.validation.builders import model, node
 from tests.validation.runs import validate
 

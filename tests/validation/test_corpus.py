@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.validation import Verdict
+from onnxpad import Verdict
 from tests.validation.runs import validate
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"

@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from onnxpad import validate
-from onnxpad.errors import ModelError
-from onnxpad.validation import Verdict
+from onnxpad import ModelError, Verdict, validate
 from onnxpad.validation.interface import matched
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="no file is left unread there")

@@ -11,10 +11,8 @@ import pytest
 from onnx import ModelProto
 
 import onnxpad
-from onnxpad import processes
-from onnxpad.errors import RequestError
+from onnxpad import RequestError, Verdict, processes
 from onnxpad.sessions import CPU
-from onnxpad.validation import Verdict
 from tests.models import runaway
 from tests.validation.builders import two_convs
 from tests.validation.runs import validate

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto
 
-from onnxpad.validation import Validation, Verdict
+from onnxpad import Validation, Verdict
 from tests.validation.builders import B1, W1, W2, model, node
 from tests.validation.runs import validate
 

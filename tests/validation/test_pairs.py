@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from onnx import numpy_helper
 
 import onnxpad
-from onnxpad.validation import Validation
+from onnxpad import Validation
 from tests.proof.small_models import text
 from tests.proof.test_verdicts import GATE
 from tests.validation.builders import renamed

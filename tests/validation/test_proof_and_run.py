@@ -10,9 +10,7 @@ import onnx
 import pytest
 
 import onnxpad
-from onnxpad import sessions
-from onnxpad.errors import RequestError, RuntimeUnavailable
-from onnxpad.validation import Validation, Verdict
+from onnxpad import RequestError, RuntimeUnavailable, Validation, Verdict, sessions
 from tests.proof.small_models import text
 from tests.validation.test_optimised import FAULT, old_damage
 from tests.validation.test_proof_only import SAME, conv

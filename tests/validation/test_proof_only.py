@@ -11,8 +11,7 @@ import onnx
 import pytest
 
 import onnxpad
-from onnxpad.errors import RequestError
-from onnxpad.validation import Validation, Verdict
+from onnxpad import RequestError, Validation, Verdict
 from onnxpad.validation.kernel_verdict import counterexample_file
 from tests.proof.small_models import text
 

@@ -3,8 +3,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onnxpad import Verdict
 from onnxpad.proof.alone import computed
-from onnxpad.validation import Verdict
 from tests.validation.builders import B1, W1, W2, two_convs
 from tests.validation.runs import validate
 

@@ -6,7 +6,7 @@ import pytest
 from onnx import TensorProto
 
 import onnxpad
-from onnxpad.errors import ModelError, RequestError
+from onnxpad import ModelError, RequestError
 from tests.validation.builders import W1, model, node, two_convs
 from tests.validation.runs import validate
 

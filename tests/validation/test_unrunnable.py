@@ -7,7 +7,7 @@ import pytest
 from onnx import ModelProto
 
 import onnxpad
-from onnxpad.validation import Validation, Verdict
+from onnxpad import Validation, Verdict
 from tests.validation.builders import B1, W1, W2, model, node, two_convs
 from tests.validation.runs import validate
 

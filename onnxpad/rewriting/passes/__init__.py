@@ -110,8 +110,18 @@ _WAYS = {
     "symmetric-pads-by-slice": "symmetric-pads",
 }
 """Passes that are ways of another, with that."""
-_FORMER = {"auto-pads-upper": "auto-pads", "zero-pads": "concat-pads"}
-"""Names of passes that are gone, and of those that do the same and more."""
+_FORMER = {
+    "auto-pads-upper": "auto-pads",
+    "even-dilations": "plain-dilations",
+    "finite-value": "absorb-pad",
+    "output-padding-by-pad": "output-padding-by-kernel",
+    "pad-by-conv": "concat-pads",
+    "pad-by-two-convs": "concat-pads",
+    "spatial-pads": "concat-pads",
+    "zero-pads": "concat-pads",
+    "zero-value": "absorb-pad",
+}
+"""Names of passes that are gone, and of those that run in their place."""
 
 
 def find_pass(name: str) -> Pass:
@@ -121,7 +131,8 @@ def find_pass(name: str) -> Pass:
     """
     if name in _FORMER:
         now = _FORMER[name]
-        warnings.warn(f"the pass '{name}' is called '{now}' now", FutureWarning, stacklevel=2)
+        message = f"the pass '{name}' is gone, '{now}' runs in its place"
+        warnings.warn(message, FutureWarning, stacklevel=2)
         return find_pass(now)
     return _PASSES.find(name)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from onnx import ModelProto, checker, parser
 
+from onnxpad import Rewriting, rewrite
 from onnxpad.model.editing.script import describe_edit, edit_record
-from onnxpad.rewriting.rewrite import Rewriting, rewrite
 from tests.oracle.interpreter import run_model
 
 WEIGHT = "float[1,1,3] k = {1, 10, 100}"

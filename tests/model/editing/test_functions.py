@@ -6,7 +6,7 @@ import pytest
 from onnx import ModelProto, parser
 
 import onnxpad
-from onnxpad.errors import ModelError
+from onnxpad import ModelError
 
 MAIN = '<ir_version: 9, opset_import: ["" : 17, "f" : 1]>\n'
 FUNCTION = '<domain: "f", opset_import: ["" : 17, "f" : 1]>\n'

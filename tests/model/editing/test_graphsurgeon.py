@@ -14,9 +14,8 @@ import pytest
 from onnx import ModelProto, NodeProto, TensorProto, helper, numpy_helper
 from onnx_graphsurgeon.importers.onnx_importer import OnnxImporter
 
-from onnxpad.errors import ModelError
+from onnxpad import ModelError, rewrite
 from onnxpad.model.editing.graphsurgeon import structure_of
-from onnxpad.rewriting.rewrite import rewrite
 from tests.models.surgeon_graphs import (
     assert_computes,
     assert_linked,

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from onnxpad.errors import RequestError
+from onnxpad import RequestError
 from onnxpad.model.files.arrays import array_from_npy, arrays_in
 
 X = np.arange(6.0).reshape(2, 3)

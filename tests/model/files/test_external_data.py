@@ -12,9 +12,9 @@ import pytest
 from onnx import ModelProto, numpy_helper
 
 import onnxpad
-from onnxpad.errors import ModelError
-from onnxpad.model.files.delivery import save, write_unchanged
-from onnxpad.model.files.onnx_file import load, parse, read
+from onnxpad import ModelError, load, save
+from onnxpad.model.files.delivery import write_unchanged
+from onnxpad.model.files.onnx_file import parse, read
 from tests.model.files.standard_streams import Standard
 from tests.models.external_data import WEIGHTS, below, everywhere, external_tensor, model_of, saved
 from tests.models.text import text_model

@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from onnxpad.errors import ModelError
+from onnxpad import ModelError, load, save
 from onnxpad.model.files import delivery, onnx_file
 from onnxpad.model.files.contents import Refused, contents
-from onnxpad.model.files.delivery import save, write_unchanged
-from onnxpad.model.files.onnx_file import Source, load, parse, read
+from onnxpad.model.files.delivery import write_unchanged
+from onnxpad.model.files.onnx_file import Source, parse, read
 from tests.model.files.standard_streams import Standard
 from tests.models.external_data import model_of
 

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from onnxpad import rewrite, validate
-from onnxpad.errors import ModelError
+from onnxpad import ModelError, rewrite, validate
 from onnxpad.model.files import splicing
 from onnxpad.model.files.onnx_file import read
 from onnxpad.model.files.splicing import UnreadFile

@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 from onnx import ModelProto
 
-from onnxpad.errors import ModelError
+from onnxpad import ModelError, load, save
 from onnxpad.model.files import atomic
 from onnxpad.model.files.atomic import Together
-from onnxpad.model.files.delivery import check_target, save
-from onnxpad.model.files.onnx_file import Source, load, read
+from onnxpad.model.files.delivery import check_target
+from onnxpad.model.files.onnx_file import Source, read
 from tests.models.external_data import below, external_tensor, model_of, saved
 
 NAMES = ["a.bin", "sub/deep/b.bin"]

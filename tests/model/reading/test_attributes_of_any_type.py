@@ -11,7 +11,7 @@ import pytest
 from onnx import AttributeProto, GraphProto, ModelProto, helper
 
 import onnxpad
-from onnxpad.errors import OnnxpadError
+from onnxpad import OnnxpadError
 from tests.models.every_operator import every_operator
 from tests.models.tiny import tiny
 

@@ -7,10 +7,8 @@ from collections.abc import Callable
 import pytest
 from onnx import ModelProto, NodeProto, parser
 
-from onnxpad import inspect
-from onnxpad.errors import ModelError
+from onnxpad import ModelError, inspect, rewrite
 from onnxpad.rewriting.passes import all_passes
-from onnxpad.rewriting.rewrite import rewrite
 from tests.models.tiny import tiny
 
 HUGE = 2**63 - 1

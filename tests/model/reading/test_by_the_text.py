@@ -12,7 +12,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import onnxpad
-from onnxpad.errors import OnnxpadError
+from onnxpad import OnnxpadError
 
 OPERATORS = ("Conv", "ConvTranspose", "MaxPool", "AveragePool", "LpPool", "Pad", "ConvInteger")
 DAMAGES = ("none", "length", "type", "element type", "rank of a constant", "rank", "value", "text")

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 import onnxpad
-from onnxpad.errors import ModelError
-from onnxpad.validation import Verdict
+from onnxpad import ModelError, Verdict
 from tests.models.tiny import tiny
 from tests.validation.runs import validate
 

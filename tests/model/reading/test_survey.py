@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 from onnx import ModelProto, helper, parser
 
-from onnxpad import inspect
-from onnxpad.errors import ModelError, RequestError
+from onnxpad import ModelError, RequestError, inspect
 
 STRIDED = """g (float[1,3,h,w] x, float[4,3,3,3] k, float[4,4,3,3] k2) => (float[a,b,c,d] z) {
   y = Conv<auto_pad="SAME_UPPER", strides=[2,2]>(x, k)

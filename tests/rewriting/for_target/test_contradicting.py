@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 
-from onnxpad.inspection import inspect
-from onnxpad.show.inspections import inspection_document
+from onnxpad import inspect
 from tests.models.text import text_model
 
 CONV = 'y = Conv <auto_pad = "SAME_UPPER", pads = [1, 1, 1, 1], kernel_shape = [5, 5]> (x, w)'
@@ -26,9 +25,9 @@ def model(node: str) -> onnx.ModelProto:
 
 def test_inspect_says_what_to_type() -> None:
     given = model(CONV)
-    told = str(inspection_document(inspect(given, target="opencv"), "m.onnx"))
+    told = inspect(given, target="opencv").to_text("m.onnx")
     assert "next: onnxpad rewrite m.onnx --target opencv --ambiguous auto_pad -o OUT\nor" in told
-    told = str(inspection_document(inspect(given, target="opencv", ambiguous="pads"), "m.onnx"))
+    told = inspect(given, target="opencv", ambiguous="pads").to_text("m.onnx")
     assert "\nnext: onnxpad rewrite m.onnx --target opencv --ambiguous pads -o OUT\n" in told
-    told = str(inspection_document(inspect(given, ambiguous="pads"), "m.onnx"))
+    told = inspect(given, ambiguous="pads").to_text("m.onnx")
     assert "\nnext: onnxpad rewrite m.onnx --ambiguous pads -o OUT\n" in told

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnx
 
-from onnxpad.inspection import inspect
+from onnxpad import inspect
 from tests.rewriting.for_target.test_search import for_target, model_of, plans
 
 UP = """<ir_version: 8, opset_import: ["" : 17]>

@@ -7,10 +7,9 @@ from pathlib import Path
 import onnx
 import pytest
 
-from onnxpad.cli import run
-from onnxpad.inspection import inspect
-from onnxpad.rewriting.rewrite import rewrite
+from onnxpad import inspect, rewrite
 from onnxpad.runtimes.targets import all_targets
+from tests.command import run
 from tests.rewriting.for_target.test_search import CONV, model_of
 from tools.benchmarks.networks import Network
 

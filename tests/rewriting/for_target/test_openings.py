@@ -9,10 +9,9 @@ from pathlib import Path
 import onnx
 import pytest
 
-from onnxpad.cli import run
-from onnxpad.inspection import inspect
+from onnxpad import inspect, rewrite
 from onnxpad.padding.effective_pads import told_in
-from onnxpad.rewriting.rewrite import rewrite
+from tests.command import run
 from tests.rewriting.for_target.test_search import CONV, model_of
 from tools.benchmarks.networks import Network
 

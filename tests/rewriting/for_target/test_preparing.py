@@ -8,8 +8,8 @@ import onnx
 import pytest
 
 from onnxpad import inspect, rewrite
-from onnxpad.cli import run
 from onnxpad.rewriting.for_target.report import PassPlan
+from tests.command import run
 from tests.models.text import text_model
 
 PADS = "int64[8] p = {0,0,1,1,0,0,1,1}"

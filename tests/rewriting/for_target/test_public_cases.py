@@ -10,7 +10,7 @@ import onnx
 import pytest
 
 import onnxpad
-from onnxpad.errors import ModelError
+from onnxpad import ModelError
 from tests.runtimes.targets import probes
 
 FOLDER = (probes.folder() or Path("missing")).parent / "public_cases"

@@ -9,8 +9,8 @@ import onnx
 import pytest
 
 from onnxpad import ModelError, RequestError, each, inspect, retarget, rewrite
-from onnxpad.cli import run
 from onnxpad.model.editing.script import InsertNode
+from tests.command import run
 from tests.models.text import text_model
 
 MODELS = Path(__file__).parents[3] / "models"

@@ -11,9 +11,8 @@ import onnx_graphsurgeon as gs
 import pytest
 from onnx import ModelProto, helper, parser
 
-from onnxpad.errors import RequestError
+from onnxpad import RequestError, Rewriting, rewrite
 from onnxpad.rewriting.for_target.report import PassPlan
-from onnxpad.rewriting.rewrite import Rewriting, rewrite
 
 CONV = """<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2,8,8] x) => (float[1,3,4,4] y) <float[3,2,3,3] w> {

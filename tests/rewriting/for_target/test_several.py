@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.errors import RequestError
-from onnxpad.rewriting.rewrite import rewrite
-from onnxpad.runtimes.conditions.rows import Answer
+from onnxpad import RequestError, rewrite
 from onnxpad.runtimes.targets import find_target, find_targets
 from tests.random_models.building import build
 from tests.random_models.drawing import draw
@@ -48,7 +46,7 @@ def test_each_takes_what_is_written_for_both(pair: tuple[str, str]) -> None:
 def test_it_is_said_who_stands_in_the_way() -> None:
     (found,) = rewrite(model_of(ASYMMETRIC % "3"), target=["opencv", "ncnn"]).unfit
     assert found.judgement.by == ("ncnn",)
-    assert found.judgement.answer is Answer.MISCOMPUTES
+    assert found.judgement.answer == "miscomputes"
     assert found.judgement.reason.startswith("ncnn computes wrong numbers: ")
     assert "opencv" not in found.judgement.reason
     stopped = rewrite(model_of(BRANCHES), target=["onnx2torch", "opencv", "mnn"]).unfit

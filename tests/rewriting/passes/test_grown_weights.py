@@ -10,9 +10,9 @@ import onnx_graphsurgeon as gs
 import pytest
 from onnx import helper, numpy_helper
 
+from onnxpad import rewrite
 from onnxpad.model.editing.apply import Weights
 from onnxpad.rewriting.passes import all_passes
-from onnxpad.rewriting.rewrite import rewrite
 from tests.models.surgeon_graphs import (
     assert_computes,
     assert_linked,

@@ -9,8 +9,7 @@ from pathlib import Path
 import onnx
 import pytest
 
-from onnxpad.inspection import inspect
-from onnxpad.rewriting.rewrite import rewrite
+from onnxpad import inspect, rewrite
 from tests.models.tiny import attributes, nodes
 from tests.models.tiny import tiny as text_model
 

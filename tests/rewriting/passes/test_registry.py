@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from onnx import ModelProto, parser
 
-from onnxpad.errors import InternalError, RequestError
+from onnxpad import InternalError, RequestError, rewrite
 from onnxpad.rewriting import passes
-from onnxpad.rewriting.rewrite import rewrite
 
 ADDED = '''"""Write SAME_LOWER as SAME_UPPER where stride 1 makes both pad alike."""
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import onnx
 import pytest
 
-from onnxpad.errors import RuntimeUnavailable
+from onnxpad import RuntimeUnavailable
 from onnxpad.model.small_models import with_output_shapes
 from onnxpad.probing.agreement import worst
 from onnxpad.probing.expected import expected

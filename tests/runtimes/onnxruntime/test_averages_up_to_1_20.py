@@ -10,9 +10,9 @@ from collections.abc import Iterator
 import onnx
 import pytest
 
+from onnxpad import rewrite
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import AutoPad, Chain, Pads
-from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.onnxruntime.pad_fusion import loses_count
 from tests.runtimes.onnxruntime.matrix import Row, built, drawn, possible
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad import RequestError, inspect
-from onnxpad.explaining import explain
+from onnxpad import RequestError, explain, inspect
 from onnxpad.runtimes.conditions.rows import Answer
 from onnxpad.runtimes.conditions.words import WORDS
 from onnxpad.runtimes.own_targets import asked_as

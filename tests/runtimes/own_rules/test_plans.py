@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 import onnx
 import pytest
-from click.testing import CliRunner
 from onnx import ModelProto
 
 from onnxpad import rewrite, validate
-from onnxpad.cli import commands
+from tests.command import run
 from tests.measuring import npu as accelerator
 from tests.models.real import model_paths
 from tests.models.text import text_model
@@ -122,13 +121,12 @@ def test_a_model_in_use_is_planned_by_the_rules_alone(name: str, npu: str) -> No
 
 
 @pytest.mark.parametrize("name", [pytest.param(one, marks=pytest.mark.sweep) for one in IN_USE])
-def test_a_model_in_use_is_written_by_the_command_alone(name: str, tmp_path: Path) -> None:
+def test_a_model_in_use_is_written_by_the_command_alone(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "out.onnx"
-    done = CliRunner().invoke(
-        commands, ["rewrite", str(IN_USE[name]), "--target", COMMAND, "-o", str(out)]
-    )
-    assert done.exit_code == 0, done.output
-    assert "runs right in" in done.stdout
+    assert run(["rewrite", str(IN_USE[name]), "--target", COMMAND, "-o", str(out)]) == 0
+    assert "runs right in" in capsys.readouterr().out
     assert validate(str(IN_USE[name]), str(out), proof_only=True).verdict == "proved"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from onnxpad.errors import RequestError, RuntimeUnavailable
+from onnxpad import RequestError, RuntimeUnavailable
 from onnxpad.runtimes.running.headers import (
     ADAPTERS,
     Header,

@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from onnxpad.errors import RequestError, RuntimeUnavailable
+from onnxpad import RequestError, RuntimeUnavailable
 from onnxpad.runtimes.own_targets import is_own_runtime, own_runtime
 from onnxpad.runtimes.running.runner import Reply, Runner, own_runner
 

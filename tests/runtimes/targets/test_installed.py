@@ -10,7 +10,6 @@ import pytest
 from onnxpad import inspect, rewrite
 from onnxpad.runtimes import installed
 from onnxpad.runtimes.targets import all_targets
-from onnxpad.show.inspections import inspection_document
 from tests.models.text import text_model
 
 POOLED = """
@@ -59,7 +58,7 @@ def test_the_header_names_the_release_and_a_note_what_the_installed_one_does(
     found = inspect(pooled(), target="onnxruntime")
     assert found.target_notes == {"onnxruntime": NOTE}
     assert found.to_json()["installed"] == {"onnxruntime": AS_DATA}
-    text = str(inspection_document(found))
+    text = found.to_text()
     assert text.startswith(f"target onnxruntime 1.32: takes 2 of 2 nodes\n{NOTE}\n")
     assert "up to 1.31 onnxruntime's default optimisations fold the Pad(0)" in text
     assert not inspect(pooled(), target="onnxruntime@1.32").target_notes

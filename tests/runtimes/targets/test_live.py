@@ -7,8 +7,8 @@ from pathlib import Path
 import onnx
 import pytest
 
+from onnxpad import rewrite
 from onnxpad.reproducing.ways import ways
-from onnxpad.rewriting.rewrite import rewrite
 from tests.runtimes.live import RUNTIMES
 from tests.runtimes.live.environments import Unavailable
 from tests.runtimes.live.running import Case, case_of, outcomes

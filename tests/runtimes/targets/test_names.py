@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad import explain, inspect, rewrite
-from onnxpad.errors import RequestError
+from onnxpad import RequestError, explain, inspect, rewrite
 from onnxpad.runtimes.targets import all_targets, find_target
 from tests.models.text import text_model
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onnxpad import explain, inspect, rewrite
-from onnxpad.errors import RequestError
+from onnxpad import RequestError, explain, inspect, rewrite
 from onnxpad.runtimes.conditions.rows import (
     Answer,
     Certainty,

@@ -10,8 +10,7 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
-from onnxpad import inspect, rewrite, validate
-from onnxpad.rewriting.rewrite import Rewriting
+from onnxpad import Rewriting, inspect, rewrite, validate
 from onnxpad.runtimes.targets import find_target
 from tests.models.text import text_model
 from tests.oracle.interpreter import run_model

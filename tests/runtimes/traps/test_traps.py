@@ -5,14 +5,13 @@ from collections.abc import Iterator
 import pytest
 from onnx import ModelProto
 
+from onnxpad import inspect, rewrite
 from onnxpad.geometry.size import Symbol
 from onnxpad.geometry.windows import Axis
-from onnxpad.inspection import inspect
 from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import AutoPad, Chain
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.operators import OPERATORS
-from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.traps import all_rules, traps_of
 from tests.models.text import padded, text_model
 from tests.models.traps import (

@@ -10,12 +10,12 @@ import pytest
 from numpy.typing import NDArray
 from onnx import ModelProto, helper
 
+from onnxpad import rewrite
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import AutoPad, Chain
 from onnxpad.padding.fills import Constant, Fill, Implicit
 from onnxpad.padding.operators import OPERATORS
-from onnxpad.rewriting.rewrite import rewrite
 from onnxpad.runtimes.traps import traps_of
 from tests.models.text import text_model
 from tests.models.traps import TRAPS

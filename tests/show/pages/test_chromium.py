@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad.cli import run
+from tests.command import run
 from tests.show.pages.documents import hostile_model, saved
 
 pytest.importorskip("jinja2", reason="the extra html is not installed")

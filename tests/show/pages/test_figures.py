@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from onnxpad.inspection import inspect
+from onnxpad import inspect
 from onnxpad.show.pages.drawings import Drawing, DrawnAxis, Frame, drawing_of, sentence
 from tests.models.text import text_model
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 import onnxpad
-from onnxpad.cli import run
 from onnxpad.show import document
 from onnxpad.show.pages import page as pages
 from onnxpad.show.pages.page import page_html
+from tests.command import run
 from tests.models.text import text_model
 from tests.show.pages.documents import HOSTILE, Document, hostile_model, saved
 
