@@ -25,6 +25,7 @@ Array = NDArray[Any]
 _MOST = 1 << 12
 _LONGEST = 64
 """Bits of the types of whole numbers: larger ones are cut off there, and take long."""
+_ZERO = Fraction(0)
 
 
 @dataclass(slots=True)
@@ -92,9 +93,9 @@ class Sized:
             self.notes.breaks("a number hangs on two sizes")
         if int(number).bit_length() > _LONGEST:
             raise Undecided("a number that hangs on sizes is too large for its type")
-        slopes = {bit: slopes.get(bit, Fraction(0)) for bit in bits}
-        paces = [abs(1 / slope) for slope in slopes.values() if slope]
-        pace = max(*paces, *(one.pace for one in (self, *others)), Fraction(1))
+        slopes = {bit: slopes.get(bit, _ZERO) for bit in bits}
+        paces = [abs(1 / slope) for slope in slopes.values() if slope.denominator > 1]
+        pace = max(paces + [one.pace for one in (self, *others)])
         far = max(one.far for one in (self, *others))
         return Sized(Fraction(number), slopes, self.notes, far, pace)
 
@@ -134,7 +135,7 @@ class Sized:
     def __add__(self, other: "Size") -> "Sized":
         more = self.lifted(other)
         slopes = {
-            bit: self.slopes.get(bit, Fraction(0)) + more.slopes.get(bit, Fraction(0))
+            bit: self.slopes.get(bit, _ZERO) + more.slopes.get(bit, _ZERO)
             for bit in self.slopes.keys() | more.slopes.keys()
         }
         return self.made(self.number + more.number, slopes, more)

@@ -348,11 +348,17 @@ def test_pads_that_a_caller_gives_are_no_numbers() -> None:
     padded = "y = AveragePool<kernel_shape = [3], {}>({})"
     right, wrong = padded.format("pads = [1, 1], count_include_pad = 1", "x"), "y = Cos(t)"
     plain = padded.format("pads = [0, 0]", "t")
-    assert prove(*(text(defaults.format(one)) for one in (plain, wrong))).verdict == "refuted"
-    for one, other in ((defaults, right), (body, wrong)):
-        proof = prove(*(text(one.format(each)) for each in (plain, other)))
-        assert proof.verdict == "undecided"
-        assert "not known before the model runs" in proof.reason
+    for graph in (body, defaults):
+        proof = prove(*(text(graph.format(one)) for one in (plain, wrong)))
+        assert (proof.verdict, proof.reason.count("where p is")) == ("refuted", graph == body)
+    proof = prove(*(text(defaults.format(one)) for one in (plain, right)))
+    assert proof.verdict == "refuted"
+    assert proof.counterexample is not None
+    assert proof.counterexample.replaced == ("p",)
+    turned = "n = Neg(x)\ns = Pad(n, p)\nm = Neg(s)\n" + padded.format("pads = [0, 0]", "m")
+    proof = prove(*(text(body.format(one)) for one in (plain, turned)))
+    assert proof.verdict == "undecided"
+    assert "not known before the model runs" in proof.reason
     pool = "y = MaxPool<kernel_shape = [2], {0}>(t)"
     same = (text(body.format(pool.format(one))) for one in ('auto_pad = "VALID"', "pads = [0, 0]"))
     assert prove(*same).verdict == "proved"
