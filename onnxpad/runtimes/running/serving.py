@@ -65,11 +65,11 @@ def _loaded(path: Path) -> Callable[[dict[str, Any]], Any]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
-    if hasattr(module, "load"):
-        return _keeping(module.load)
-    if not callable(getattr(module, "run", None)):
+    if callable(getattr(module, "run", None)):
+        return lambda job: module.run(job["model"], decode(job["inputs"]))
+    if not hasattr(module, "load"):
         raise TypeError(f"{path.name} has no function run(model, inputs)")
-    return lambda job: module.run(job["model"], decode(job["inputs"]))
+    return _keeping(module.load)
 
 
 def _keeping(load: Callable[..., Any]) -> Callable[[dict[str, Any]], Any]:

@@ -76,6 +76,13 @@ def test_a_bad_file_is_a_verdict(
     assert "Traceback" not in reply.message
 
 
+def test_a_file_may_have_a_load_of_its_own(runners: list[Runner], tmp_path: Path) -> None:
+    path = own_file(tmp_path, "return {'y': x}")
+    path.write_text(f"from onnx import load\n{path.read_text()}")
+    runners.append(own_runner(path))
+    assert asked(runners[0], tmp_path).status == "ran"
+
+
 @pytest.mark.parametrize("value", GOOD, ids=lambda value: f"{value.dtype}{value.shape}")
 def test_arrays_survive_both_ways(runners: list[Runner], tmp_path: Path, value: Any) -> None:
     runners.append(own_runner(own_file(tmp_path, "return {'y': x}")))
