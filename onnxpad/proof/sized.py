@@ -23,6 +23,8 @@ from onnxpad.proof.endings import NoResult, Undecided
 
 Array = NDArray[Any]
 _MOST = 1 << 12
+_LONGEST = 64
+"""Bits of the types of whole numbers: larger ones are cut off there, and take long."""
 _ZERO = Fraction(0)
 
 
@@ -89,6 +91,8 @@ class Sized:
         bits = self.slopes.keys() | {bit for one in others for bit in one.slopes}
         if len(bits) > 1:
             self.notes.breaks("a number hangs on two sizes")
+        if int(number).bit_length() > _LONGEST:
+            raise Undecided("a number that hangs on sizes is too large for its type")
         slopes = {bit: slopes.get(bit, _ZERO) for bit in bits}
         paces = [abs(1 / slope) for slope in slopes.values() if slope.denominator > 1]
         pace = max(paces + [one.pace for one in (self, *others)])

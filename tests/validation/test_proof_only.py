@@ -106,3 +106,13 @@ def test_a_proof_of_too_many_cells_says_what_helps() -> None:
         "only runs can compare"
         in proof(conv(SAME, "9"), conv("pads = [1, 1]", "9"), memory=100).reason
     )
+
+
+def test_numbers_that_grow_without_end_are_not_computed() -> None:
+    nodes = "s = Shape<start = 2>(x) h0 = Identity(s)"
+    nodes += "".join(f" h{n + 1} = Mul(h{n}, h{n})" for n in range(60)) + " f = Cast<to = 1>(h60)"
+    before, after = (
+        text(f"g (float[1,1,H] x) => (float[a,b,c] y) {{ {nodes} {end} }}")
+        for end in ("y = Mul(x, f)", "n = Mul(f, x) m = Neg(n) y = Neg(m)")
+    )
+    assert "too large for its type" in proof(before, after, timeout=20).reason
