@@ -97,8 +97,10 @@ _WAYS = {
     "clipped-pads": "concat-pads",
     "counted-padding": "uncounted-padding",
     "crop-by-slice": "plain-transpose",
+    "even-dilations": "plain-dilations",
     "lp-pool": "average-by-conv",
     "odd-kernels": "plain-dilations",
+    "pad-by-two-convs": "pad-by-conv",
     "plain-value": "static-pads",
     "quantised-pad": "static-pads",
     "repeated-mirrors": "plain-pad",
@@ -112,11 +114,8 @@ _WAYS = {
 """Passes that are ways of another, with that."""
 _FORMER = {
     "auto-pads-upper": "auto-pads",
-    "even-dilations": "plain-dilations",
     "finite-value": "absorb-pad",
     "output-padding-by-pad": "output-padding-by-kernel",
-    "pad-by-conv": "concat-pads",
-    "pad-by-two-convs": "concat-pads",
     "spatial-pads": "concat-pads",
     "zero-pads": "concat-pads",
     "zero-value": "absorb-pad",

@@ -2,7 +2,9 @@
 
 What: dilations become 1, and the kernel spans as many cells as before; the taps between its own are
 0, or the zero point of the weight. odd-kernels adds a tap of 0 to an even kernel in that way, on
-the side with the smaller pad, and as many cells to that pad.
+the side with the smaller pad, and as many cells to that pad. even-dilations gives an axis along
+which the kernel has one cell the dilation of the others: one cell has no gaps, and some runtimes
+have one number for all axes.
 
 Exact: for every size of the input. The new taps add 0 times a cell: nothing, unless the cell is
 infinite or not a number.
@@ -17,13 +19,16 @@ Example: Conv k3 d2 pads=[2, 2] becomes Conv k5 pads=[2, 2] with the kernel [a, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from onnxpad.padding.chain import Chain, Pads, PassResult
 from onnxpad.padding.effective_pads import effective_pads, short_axis
+from onnxpad.padding.expansion import Made
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.rewriting.passes import Way
+from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.kernels import require_kernel, require_weight, unsaid, with_taps
 from onnxpad.rewriting.steps.refusals import Refused, known, refuse, require, require_windows
 from onnxpad.rewriting.steps.transposed import Crop, standard_crop, written
@@ -48,6 +53,21 @@ def rewrite(chain: Chain) -> PassResult:
     none = (0,) * chain.rank
     require_kernel(plain, none, [axis.span - axis.kernel for axis in chain.axes])
     return with_taps(chain, none, none, {"dilations": (1,) * chain.rank}, steps=dilations)
+
+
+def _even(chain: Chain) -> Sequence[PassResult]:
+    """Give axes with a kernel of one cell the dilation of the others."""
+    differ = chain.op.has_windows and len({axis.dilation for axis in chain.axes}) > 1
+    require(differ, "its dilations are equal", moot=True)
+    if chain.trouble:
+        raise Refused(chain.trouble.as_skip())
+    bound = {axis.dilation for axis in chain.axes if axis.kernel > 1}
+    if len(bound) > 1:
+        refuse("its dilations differ along axes of which each has several cells of the kernel")
+    require_windows(chain)
+    composer = Composer(chain.opset, chain.dtype)
+    node = composer.itself(sets={"dilations": (bound.pop() if bound else 1,) * chain.rank})
+    return [composer.finish(*(Made(node.step, place) for place in range(len(chain.outputs))))]
 
 
 def _odd(chain: Chain) -> PassResult:
@@ -79,6 +99,11 @@ def _odd(chain: Chain) -> PassResult:
 
 
 WAYS = {
+    "even-dilations": Way(
+        "Write one dilation for all axes, where a kernel of one cell leaves an axis free to have "
+        "any.",
+        _even,
+    ),
     "odd-kernels": Way(
         "Give a convolution an odd number of taps along each axis, by a tap of 0.",
         _odd,

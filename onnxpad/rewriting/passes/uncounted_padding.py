@@ -15,8 +15,8 @@ runtime-pads); ceil_mode over end pads as wide as a window; opsets before 7, or 
 size is not known; unknown element types. average-by-parts: all sizes that are not known, windows
 that lie in the padding alone, more than 16 windows at the borders of an axis.
 
-Cost: a Pad node, one Mul over the output, and a constant as large as one channel of the output; or
-an AveragePool and a Slice for each window at a border.
+Cost: a Pad node, one Mul over the output, and a constant as large as one channel of the output, or
+one for each axis; or an AveragePool and a Slice for each window at a border.
 
 Example: AveragePool k3 pads=[1, 1] on 5 cells becomes Pad, AveragePool k3 without pads and Mul by
 [1.5, 1, 1, 1, 1.5].

@@ -8,7 +8,6 @@ from math import prod
 from onnxpad.geometry.budgets import CONSTANT
 from onnxpad.geometry.windows import Axis, cells_within, overhang
 from onnxpad.padding.chain import Chain, Pads, is_same
-from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.padding.expansion import Made, Numbers
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import AttributeValue
@@ -16,6 +15,7 @@ from onnxpad.rewriting.steps.composer import Composer
 from onnxpad.rewriting.steps.refusals import require
 from onnxpad.rewriting.steps.run_time_pads import int64s, sizes_of_input
 
+_LARGEST = 1 << 14
 _WINDOW = ("kernel_shape", "strides", "dilations")
 
 
@@ -66,19 +66,28 @@ def corrected(composer: Composer, chain: Chain, average: Made, pads: Pads, count
     """An average over whole kernels, multiplied by what makes up for its padding.
 
     `pads` are those of the windows, of which `counted` belong to the divisor like data; the sizes
-    of the spatial axes are known. The factors are one constant like a channel of the output; where
-    that would be too large, it refuses.
+    of the spatial axes are known. The factors are one constant like a channel of the output, or
+    one for each axis; where that would be too large, it refuses.
     """
-    windows = prod(size for size in output_sizes(chain) if isinstance(size, int))
-    reason = CONSTANT.reason(f"what makes up for its padding would be {windows:,}")
-    require(windows <= CONSTANT.most, reason)
-    rows = [
-        _row(axis, axis.size if isinstance(axis.size, int) else 0, (begin, end), divided)
-        for (axis, begin, end), divided in zip(chain.sides(pads), counted.sides, strict=True)
-    ]
-    values = tuple(map(prod, product(*rows)))
-    factor = Numbers("factor", chain.dtype, (1, 1, *map(len, rows)), values)
-    return composer.add("Mul", average, factor, role="average")
+    rows = list[tuple[float, ...]]()
+    for (axis, *own), divided in zip(chain.sides(pads), counted.sides, strict=True):
+        size = axis.size if isinstance(axis.size, int) else 0
+        windows = (size + sum(own) - axis.span) // axis.stride + 1
+        reason = CONSTANT.reason(f"what makes up for its padding would be {windows:,}")
+        require(windows <= CONSTANT.most or tuple(own) == divided, reason)
+        rows.append(_row(axis, size, (own[0], own[1]), divided))
+    if prod(map(len, rows)) <= _LARGEST:
+        factors = {"": ((1, 1, *map(len, rows)), tuple(map(prod, product(*rows))))}
+    else:
+        factors = {
+            f"_{index}": ((len(row),) + (1,) * (chain.rank - 1 - index), row)
+            for index, row in enumerate(rows)
+            if len(row) > 1
+        }
+    for role, (dims, values) in factors.items():
+        factor = Numbers(f"factor{role}", chain.dtype, dims, values)
+        average = composer.add("Mul", average, factor, role=f"average{role}")
+    return average
 
 
 def _row(
