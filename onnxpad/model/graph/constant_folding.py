@@ -204,6 +204,20 @@ def _split(call: _Call) -> list[Array]:
     return np.split(data, np.cumsum(lengths)[:-1], axis)
 
 
+def _scatter(call: _Call) -> Array | None:
+    """ScatterND, the later of two updates to one cell held back as the text leaves them open."""
+    data, index, updates = call[0], call.known(1), call[2]
+    places = [tuple(int(i) for i in row) for row in index.reshape(-1, index.shape[-1])]
+    if call.node.attribute or len(set(places)) < len(places):
+        return None
+    either = is_open(data) or is_open(updates)
+    found = opened(data).copy() if either else data.copy()
+    rows = (opened(updates) if either else updates).reshape(-1, *data.shape[index.shape[-1] :])
+    for cell, row in zip(places, rows, strict=True):
+        found[cell] = row
+    return found
+
+
 def _constant_of_shape(call: _Call) -> Array | None:
     shape = tuple(call.numbers("", 0))
     if prod(shape) > LARGEST:
@@ -262,6 +276,7 @@ _RULES: dict[str, Callable[[_Call], Array | list[Array] | None]] = {
     "Identity": lambda call: call[0],
     "Relu": _relu,
     "Reshape": _reshape,
+    "ScatterND": _scatter,
     # The operand of Shape is the shape of what it reads.
     "Shape": lambda call: call[0][call.attribute("start") : call.attribute("end", call[0].size)],
     "Size": lambda call: np.asarray(call[0].size, np.int64),

@@ -40,7 +40,7 @@ ADDS = {Form.ASYMMETRIC, Form.PADS, Form.WIDER_THAN_KERNEL}
 
 def rewrite(chain: Chain) -> PassResult:
     """Let the kernel reach as far as output_padding did."""
-    crop = standard_crop(chain)
+    crop = standard_crop(chain, grows=True)
     require(any(crop.extra), "no output_padding", moot=True)
     behind = list(map(taps_behind, chain.axes, crop.pads.ends, crop.extra))
     less = Crop(Pads(crop.pads.begins, tuple(end for _, end in behind)), (0,) * chain.rank)

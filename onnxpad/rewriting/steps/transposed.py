@@ -29,11 +29,11 @@ class Crop:
         return tuple(end - more for end, more in zip(self.pads.ends, self.extra, strict=True))
 
 
-def standard_crop(chain: Chain) -> Crop:
+def standard_crop(chain: Chain, *, grows: bool = False) -> Crop:
     """What a transposed convolution crops, with auto_pad and output_shape resolved.
 
     Cells that output_shape or a negative end pad asks for beyond the full output count as
-    output_padding, which onnxruntime wants below the stride.
+    output_padding, which onnxruntime wants below the stride; with `grows` the kernel makes them.
     """
     require(chain.op.kind is Kind.TRANSPOSED, "no transposed convolution", moot=True)
     pads = known(effective_pads(chain))
@@ -43,7 +43,7 @@ def standard_crop(chain: Chain) -> Crop:
     for index, (axis, begin, end) in enumerate(chain.sides(pads)):
         if end < 0:
             extra[index] -= end
-            if extra[index] >= axis.stride:
+            if extra[index] >= axis.stride and not grows:
                 cells = counted(extra[index], "cell")
                 refuse(
                     f"the output ends {cells} beyond the full output; output_padding must stay "

@@ -59,6 +59,7 @@ CASES = [
     "y = Gather<axis = 1>(m, two)",
     "y = Gather(a, n)",
     "y = Expand(a, wide)",
+    "y = ScatterND(a, places, new)",
     "y = CastLike(f, a)",
     "y = ConstantOfShape<value = int64[1] {4}>(two)",
     "y = ConstantOfShape(two)",

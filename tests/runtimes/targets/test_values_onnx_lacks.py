@@ -45,8 +45,7 @@ def test_no_target_takes_other_values_that_onnx_lacks(node: str, reason: str) ->
         one.reason for one in said
     }
     (verdict, *_) = found.targets["onnxruntime"]
-    refused = node.startswith("Pad") or "storage_order" in node
-    assert verdict.verdict == ("refuses" if refused else "unknown")
+    assert verdict.verdict == "refuses"
     assert verdict.reason.startswith(reason)
 
 
