@@ -44,7 +44,7 @@ def test_rooms_stay_within_their_budgets(name: str) -> None:
 
 INNER = re.compile(r"^ *(from onnxpad\.|import onnxpad\.)", re.MULTILINE)
 """An import of a module of the product; what is public is imported from onnxpad."""
-MOST_INNER = 15_900
+MOST_INNER = 16_000
 """A third of the lines of tests are the goal: tests ask what users ask."""
 
 
