@@ -18,8 +18,8 @@ import os, shutil, sys
 import numpy as np
 ran = 0
 def load(model, inputs, outputs):
-    return lambda inputs: [run(inputs)] * len(outputs)
-def run(inputs):
+    return lambda inputs: [doubled(inputs)] * len(outputs)
+def doubled(inputs):
     global ran
     ran += 1
     open(os.environ["RUNS"], "a").write("run ")
