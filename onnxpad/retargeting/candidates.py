@@ -24,8 +24,6 @@ from onnxpad.retargeting.move import cropped, moved_crop, same_padding
 from onnxpad.retargeting.windows_read import differs, signature
 
 _MIRRORS = ("reflect", "edge", "wrap")
-_MOST_ODD = 8
-_MOST_GROWN = 64
 _LEAST_AXES = 3
 
 
