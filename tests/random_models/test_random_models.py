@@ -26,7 +26,7 @@ from tests.random_models.spec import Spec, Step  # noqa: F401 - named in cases
 
 HERE = Path(__file__).parent
 TEXT_CASES = HERE.parent / "rewriting" / "cases"
-MODELS, PAIRS = 3, 3
+MODELS, PAIRS = 2, 3
 SWEPT = 16
 """So many times as many models are drawn by a sweep."""
 Rewrite = Callable[[Chain], Chain | Expansion | Skip]
