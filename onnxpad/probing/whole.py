@@ -329,7 +329,7 @@ class _Whole(NamedTuple):
         if place == len(shared):
             return None
         name = shared[place]
-        node, (words, stops) = network.operation(network.producers[name]), fault(name)
+        node, (words, stops) = network.nodes[network.producers[name]], fault(name)
         label = node.name or name
         return FirstDifferent(name, label, node.op_type, self._is_padded(name), words, stops)
 
