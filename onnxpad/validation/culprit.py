@@ -9,7 +9,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad.errors import LimitMet
-from onnxpad.model.comparing.networks import label_of, open_lean_network
+from onnxpad.model.comparing.networks import label_of, open_network
 from onnxpad.model.comparing.pieces import cut, standalone
 from onnxpad.model.graph.attributes import Value, read_attributes
 from onnxpad.model.opened import Model, ModelLike
@@ -55,8 +55,8 @@ def culprit(
     None where nothing runs, or those nodes do not differ alone.
     """
     bench = Bench(Settings(device="cuda" if found.device == "cuda" else "cpu"))
-    first = open_lean_network(before)
-    pair = Pair(first, matched(bench.warn, first, open_lean_network(after, first.folder)))
+    first = open_network(before)
+    pair = Pair(first, matched(bench.warn, first, open_network(after, first.folder)))
     try:
         for ran in _runs(bench, pair, found, dims):
             shown = judged(bench, pair, ran).first

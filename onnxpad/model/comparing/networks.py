@@ -25,7 +25,7 @@ from onnxpad.model.graph.context import stored_value
 from onnxpad.model.graph.inlined import inlined
 from onnxpad.model.graph.nodes import bodies, every_node
 from onnxpad.model.graph.types import Type
-from onnxpad.model.opened import ModelLike, Opened, referring_model, whole_model
+from onnxpad.model.opened import ModelLike, Opened, referring_model
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.padding.operators import PLAIN_DOMAINS, plain_domain
 
@@ -222,18 +222,12 @@ class Network:
         return data + more if more else data
 
 
-def open_network(model: ModelLike, folder: Path | None = None) -> Network:
-    """A network from any kind of model.
+def open_network(model: ModelLike | Opened, folder: Path | None = None) -> Network:
+    """A network from any kind of model; large weights stay in the file that it is read from.
 
     `folder` is where a model in memory has its external data. Raises ModelError where the file
     cannot be read, RequestError for any other kind of value.
     """
-    proto, own_folder = whole_model(model)
-    return Network(proto, own_folder or folder)
-
-
-def open_lean_network(model: ModelLike | Opened, folder: Path | None = None) -> Network:
-    """The same; large weights stay in the file, to be compared and run at little memory."""
     proto, own_folder, left = referring_model(model)
     file = None
     if left is not None and isinstance(model, str | PathLike):  # stays the same file if renamed
