@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from onnx import numpy_helper
 
-from onnxpad.proof import prove
+from tests.proof.kernel import prove
 from tests.proof.small_models import text
 
 PLACES = "g (float[N,3,H,W] x) => (int64[a,b,c,d] y) {{ {0} }}"

@@ -3,7 +3,7 @@
 import onnx
 import pytest
 
-from onnxpad.proof import Limits, prove
+from tests.proof.kernel import Limits, prove
 from tests.proof.small_models import text
 
 WEIGHT = "float[2,2,3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3}"

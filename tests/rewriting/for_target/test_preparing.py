@@ -8,7 +8,6 @@ import onnx
 import pytest
 
 from onnxpad import inspect, rewrite
-from onnxpad.rewriting.for_target.report import PassPlan
 from tests.command import run
 from tests.models.text import text_model
 
@@ -30,8 +29,7 @@ def test_inspect_looks_as_long_as_rewrite_behind_another_opset() -> None:
     done = rewrite(model, target="portable")
     (verdict,) = inspect(model, target="portable").targets["portable"]
     assert done.unfit == ()
-    assert isinstance(verdict.way, PassPlan)
-    assert verdict.way.whole == ("opset 18 instead of 21",)
+    assert verdict.to_json()["rewrite"]["whole"] == ["opset 18 instead of 21"]
 
 
 def test_inspect_says_what_is_done_to_the_model(
@@ -67,5 +65,5 @@ def test_inspect_takes_the_sizes_that_a_rewrite_writes() -> None:
         outputs="float[a,b,c,d] y",
     )
     (found,) = inspect(model, target="qnn", dims={"h": 8, "w": 8}).targets["qnn"]
-    assert isinstance(found.way, PassPlan)
-    assert found.way.steps == "inputs of h=8, w=8, split-pads"
+    way = found.to_json()["rewrite"]
+    assert (way["whole"], way["passes"]) == (["inputs of h=8, w=8"], ["split-pads"])

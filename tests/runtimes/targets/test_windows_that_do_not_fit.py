@@ -11,8 +11,8 @@ import pytest
 from onnx import ModelProto
 
 from onnxpad import inspect
-from onnxpad.runtimes.targets import all_targets
 from tests.models.text import text_model
+from tests.names import TARGETS
 
 WORDS = "kernel_shape=[5,5], strides=[{0},{0}], pads=[0,0,0,0]"
 CASES = {
@@ -58,4 +58,4 @@ def test_open_sizes_are_large_enough() -> None:
         made.graph.input[0].type.tensor_type.shape.dim[axis].dim_param = f"size{axis}"
     found = inspect(made, target="openvino")
     assert found.targets["openvino"][0].judgement.answer == "takes"
-    assert len(all_targets()) > 20
+    assert len(TARGETS) > 20
