@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 
 from onnxpad.errors import together
 from onnxpad.padding.chain import Chain, Pads
@@ -13,8 +12,7 @@ from onnxpad.padding.effective_pads import without_windows
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import mixed_types
 from onnxpad.padding.operators import OPERATORS, Kind
-from onnxpad.padding.possible_sizes import at_possible_sizes
-from onnxpad.runtimes.conditions.rows import Answer, Certainty, Row, every
+from onnxpad.runtimes.conditions.rows import Answer, Row, every
 from onnxpad.runtimes.conditions.words import AGAINST_TEXT, WORDS
 from onnxpad.runtimes.targets import Target
 
@@ -24,16 +22,14 @@ _MAY = {Answer.REFUSES: "refuse it", Answer.MISCOMPUTES: "compute wrong numbers"
 _WITHOUT_CELLS = "most runtimes stop there or make cells up; is the model made for larger inputs?"
 _RARE = ("mirrors_beyond", "padding_alone")
 """Words about nodes of which others tell nothing; negative pads of operators are another."""
-_MOST_SIZES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """One answer; `rows` are the facts behind it, `reason` says them in words.
 
-    `by` names the runtimes that stand in the way where several were asked. `at_some_sizes`: sizes
-    that the model leaves open decide it, and there are some at which no row holds. `settled_by` are
-    the options of which one has to be given, for a node that says two things. `measured` says which
+    `by` names the runtimes that stand in the way where several were asked. `settled_by` are the
+    options of which one has to be given, for a node that says two things. `measured` says which
     runtime was run for it, where one was: it is then known from that run.
     """
 
@@ -41,7 +37,6 @@ class Judgement:
     reason: str
     rows: tuple[Row, ...] = ()
     by: tuple[str, ...] = ()
-    at_some_sizes: bool = False
     settled_by: tuple[str, ...] = ()
     measured: str = ""
 
@@ -51,19 +46,12 @@ class Judgement:
         return self.answer.fails and any(not row.when for row in self.rows)
 
     @property
-    def does(self) -> str:
-        """What the target does with the node, or may do, behind its name: 'refuses it'."""
-        own = {row.does for row in self.rows if row.does}
-        usual = f"may {_MAY[self.answer]}" if self.at_some_sizes else self.answer.does
-        return own.pop() if len(own) == 1 else usual
-
-    @property
     def sentence(self) -> str:
         """What happens to the node, and then why: 'refuses it: it has no LpPool'."""
         if self.by or not self.reason:
             return self.reason
         if not self.answer.is_open:
-            return f"{self.does}: {self.reason}"
+            return f"{self.answer.does}: {self.reason}"
         feared = {row.answer for row in self.rows}
         may = " or ".join(_MAY[answer] for answer in _MAY if answer in feared)
         return f"{f'may {may}' if may else 'not known'}: {self.reason}"
@@ -107,9 +95,8 @@ def judge(target: Target, chain: Chain) -> Judgement:
     found = [(row, every(row.when, chain)) for row in target.about(chain.op.title)]
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN):
         holding = tuple(row for row, holds in found if holds and row.answer is answer)
-        if holding and not _outweighed(holding, [row for row, holds in found if holds]):
-            some = answer.fails and _spares_sizes(holding, chain)
-            return Judgement(answer, _reasons(holding, chain), holding, at_some_sizes=some)
+        if holding:
+            return Judgement(answer, _reasons(holding, chain), holding)
     lacking = _what_onnx_lacks(chain)
     doubtful = tuple(
         row for row, holds in found if holds is None and row.answer.fails and not lacking
@@ -186,29 +173,6 @@ def _unlike_what_was_run(chain: Chain) -> str:
     return f"{short}, and {_WITHOUT_CELLS}" if short else ""
 
 
-def _spares_sizes(rows: Sequence[Row], chain: Chain) -> bool:
-    """Whether none of `rows` holds at some of the sizes that the model leaves open.
-
-    Rows about what the file leaves open hold at all of them.
-    """
-    if any(row.asks_for_sizes for row in rows):
-        return False
-    possible = islice(at_possible_sizes(chain), _MOST_SIZES)
-    return any(all(every(row.when, one) is False for row in rows) for one in possible)
-
-
-def _outweighed(rows: Sequence[Row], holding: Sequence[Row]) -> bool:
-    """Whether another release alone computes it wrongly, and this one was seen to refuse it."""
-    return all(
-        row.answer is Answer.MISCOMPUTES and row.evidence.other_than for row in rows
-    ) and any(
-        row.answer is Answer.REFUSES
-        and row.evidence.certainty is Certainty.MEASURED
-        and not row.evidence.other_than
-        for row in holding
-    )
-
-
 def joint(found: Sequence[tuple[str, Judgement]]) -> Judgement:
     """The worst answer, with the reasons of all runtimes that do not take it, the worst first."""
     answer = max((one.answer for _, one in found), key=lambda a: a.rank)
@@ -227,7 +191,7 @@ def joint(found: Sequence[tuple[str, Judgement]]) -> Judgement:
 
 def _told(name: str, found: Judgement) -> str:
     if found.answer.fails or found.answer is _FALLS_BACK:
-        return f"{name} {found.does}: {found.reason}"
+        return f"{name} {found.answer.does}: {found.reason}"
     return f"{name}: {found.reason}"
 
 

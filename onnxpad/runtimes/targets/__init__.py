@@ -25,7 +25,6 @@ from onnxpad.runtimes.releases import (
     nearest_known,
     numbers,
     rows_in,
-    shown_for,
     written_as,
 )
 from onnxpad.runtimes.rule_files import built_in_target, own_target
@@ -107,7 +106,7 @@ def _in_release(target: Target, release: str) -> Target:
         target,
         version=version,
         name=f"{target.name}@{written}",
-        rows=tuple(shown_for(row, written) for row in rows_in(target.history, nearest)),
+        rows=rows_in(target.history, nearest),
         note=_unmeasured(version, nearest, known, release),
     )
 
