@@ -40,7 +40,6 @@ class Course:
 
     def __exit__(self, *_: object) -> None:
         """Remove what was written, and end the runtime."""
-        self._trials.runner.close()
         self._trials.close()
 
     def run(self, specimens: Iterable[Specimen], total: int) -> None:
@@ -62,7 +61,7 @@ class Course:
 
     def outcome(self, probe: Probe) -> Outcome:
         """What the runtime does with a probe; unknown where onnxruntime says it is no graph."""
-        return self._trials.outcome(probe.digest, lambda: _valid(probe))
+        return self._trials.outcome(lambda: _valid(probe))
 
     def counts(self) -> dict[str, dict[str, int]]:
         """By operator how many models came out in each way."""

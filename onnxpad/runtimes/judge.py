@@ -74,10 +74,6 @@ class Judgement:
         return self.settled_by or cures(self.rows)
 
 
-def _is_about_types(row: Row) -> bool:
-    return any(condition.text == WORDS["two_types"].says for condition in row.when)
-
-
 def judge(target: Target, chain: Chain) -> Judgement:
     """What `target` does with a padded operator; of several runtimes the worst answer counts.
 
@@ -90,8 +86,8 @@ def judge(target: Target, chain: Chain) -> Judgement:
     """
     if target.parts:
         return joint([(part.name, judge(part, chain)) for part in target.parts])
-    if judged := _by_the_file_alone(target, chain):
-        return judged
+    if chain.trouble and chain.trouble.unread:
+        return Judgement(Answer.UNKNOWN, chain.trouble.reason)
     found = [(row, every(row.when, chain)) for row in target.about(chain.op.title)]
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN):
         holding = tuple(row for row, holds in found if holds and row.answer is answer)
@@ -133,19 +129,6 @@ def _unlike_others(chain: Chain) -> list[str]:
     return [WORDS[name].says for name in names if WORDS[name].holds(chain)]
 
 
-def _by_the_file_alone(target: Target, chain: Chain) -> Judgement | None:
-    """What follows from a node that nobody reads, or from two element types; None elsewhere."""
-    if chain.trouble and chain.trouble.unread:
-        return Judgement(Answer.UNKNOWN, chain.trouble.reason)
-    mixed = mixed_types(chain)
-    if mixed is None:
-        return None
-    rows = tuple(row for row in target.about(chain.op.title) if _is_about_types(row))
-    if rows:
-        return Judgement(Answer.REFUSES, mixed, rows)
-    return Judgement(Answer.UNKNOWN, f"{mixed}: most runtimes refuse to load the model")
-
-
 def checks_the_text(target: Target) -> bool:
     """Whether the runtime is known to refuse whatever the ONNX text does not allow."""
     parts = target.parts or (target,)
@@ -169,6 +152,8 @@ def _unlike_what_was_run(chain: Chain) -> str:
     """Why what was seen of other nodes says nothing of this one; '' where it does."""
     if chain.conflict_settled:
         return "auto_pad and pads are both written, and runtimes differ in which one wins"
+    if mixed := mixed_types(chain):
+        return f"{mixed}: most runtimes refuse to load the model"
     short = without_windows(chain)
     return f"{short}, and {_WITHOUT_CELLS}" if short else ""
 

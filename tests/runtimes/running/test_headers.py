@@ -73,9 +73,7 @@ def test_ones_own_build_has_no_release(tmp_path: Path, monkeypatch: pytest.Monke
     (tmp_path / "made_up_module.py").touch()
     monkeypatch.syspath_prepend(str(tmp_path))
     runner = adapted(made_up(tmp_path, module="made_up_module"), live=True)
-    assert runner.release == ""
-    (tmp_path / "made_up_module.py").write_text("changed = True")
-    assert adapted(made_up(tmp_path, module="made_up_module"), live=True).key != runner.key
+    assert (runner.release, runner.key) == ("", "")
 
 
 def test_the_first_distribution_that_is_there_is_the_release(tmp_path: Path) -> None:
@@ -100,7 +98,7 @@ def test_what_is_no_python(tmp_path: Path) -> None:
 
 def test_a_runtime_of_npm_needs_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("onnxpad.runtimes.running.places.shutil.which", lambda name: name)
-    monkeypatch.setattr("onnxpad.runtimes.running.runner.program_stamps", lambda _header: [])
+    monkeypatch.setattr("onnxpad.runtimes.running.runner.require_programs", lambda _header: None)
     with pytest.raises(RuntimeUnavailable, match="npm install onnxruntime-web"):
         runner_for("onnxruntime-web", tmp_path)
     package = tmp_path / "node_modules" / "onnxruntime-web" / "package.json"

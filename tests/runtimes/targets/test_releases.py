@@ -68,9 +68,9 @@ def test_between_two_releases_what_either_does_wrong_counts_and_what_both_take()
         ("openvino", ""),
         ("openvino@2024.6", ""),
         ("ov@2024.6.0", ""),
-        ("openvino@2099.1", "judged as 2026.4, the newest that was"),
-        ("openvino@2025.1", "what is known of 2024.6 and of 2025.3 counts"),
-        ("openvino@2020.1", "judged as 2023.3, the oldest that was"),
+        ("openvino@2099.1", "judged as 2026.4; known"),
+        ("openvino@2025.1", "judged as 2024.6 and 2025.3; known"),
+        ("openvino@2020.1", "judged as 2023.3; known"),
     ],
 )
 def test_what_is_not_known_of_a_release_is_said(name: str, note: str) -> None:
@@ -89,9 +89,9 @@ def test_the_note_stands_in_the_reports() -> None:
 
 
 def test_an_unknown_spelling_lists_the_releases() -> None:
-    with pytest.raises(RequestError, match=r"written 'newest': there are 2023\.3, 2024\.6"):
+    with pytest.raises(RequestError, match=r"no release 'newest': known is 2023\.3, 2024\.6"):
         find_target("openvino@newest")
-    with pytest.raises(RequestError, match="no other release is known"):
+    with pytest.raises(RequestError, match="known is that of"):
         find_target("coreml@10.0")
     with pytest.raises(RequestError, match="did you mean 'openvino'"):
         find_target("openvin@2024.6")
@@ -150,19 +150,6 @@ def test_every_fact_holds_in_a_release_that_was_run(name: str) -> None:
 
 def _numbers(release: str) -> tuple[int, ...]:
     return tuple(map(int, release.split(".")))
-
-
-@pytest.mark.parametrize("name", ["onnxruntime@1.17", "ncnn@20241226", "openvino@2024"])
-def test_evidence_shown_for_a_release_is_its_own_or_says_that_it_is_not(name: str) -> None:
-    release = name.partition("@")[2]
-    told = [str(row.evidence) for row in find_target(name).rows]
-    assert any(
-        one.startswith(f"assumed for {release}, which was not run for this; measured with ")
-        for one in told
-    )
-    for one in told:
-        assert release in one or not one.startswith("measured")
-    assert not any("was not run" in str(row.evidence) for row in find_target("ncnn").rows)
 
 
 @pytest.mark.parametrize("written", ["1.0.20261020", "v1.0.20261020", "20261020"])

@@ -211,7 +211,7 @@ def test_same_is_a_trap_exactly_where_onnxruntime_leaves_the_text(
         axis = Axis(size, kernel, stride, dilation)
         chain = Chain(OPERATORS["", op], opset, (axis,), AutoPad(mode), FILLS[op], "float32")
         found = {trap.code for trap in traps_of(chain, AsWritten())} - {"window-of-padding"}
-        if op == "MaxPool" and dilation > 1 and stride >= size:
+        if (op == "MaxPool" and dilation > 1 and stride >= size) or (op == "Conv" and kernel == 1):
             assert agrees or found, model
         else:
             assert agrees is not bool(found), (model, found)
