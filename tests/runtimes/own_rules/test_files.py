@@ -107,16 +107,6 @@ def test_two_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
         find_targets(paths)
 
 
-@pytest.mark.parametrize("other", ["opencv", "portable"])
-def test_it_is_asked_beside_others(other: str, tmp_path: Path) -> None:
-    path = _saved(tmp_path, "npu.toml", 'takes = "all"\n' + GOOD + 'when = ["asymmetric"]\n')
-    found = inspect(CONV, target=[other, path])
-    assert set(found.targets) == {other, "npu"}
-    (verdict,) = found.targets[path]
-    assert verdict.judgement.answer is Answer.REFUSES
-    assert [one.code for one in found.findings if "npu" in one.code] == ["npu:refused"]
-
-
 @pytest.mark.parametrize(
     ("takes", "verdict"), [('["Conv"]', "takes"), ('["MaxPool"]', "unknown"), ('"all"', "takes")]
 )
@@ -124,22 +114,6 @@ def test_what_is_not_listed_is_unknown(takes: str, verdict: str, tmp_path: Path)
     path = _saved(tmp_path, "npu.toml", f"takes = {takes}\n")
     (found,) = inspect(CONV, target=path).targets["npu"]
     assert found.judgement.answer == verdict
-
-
-@pytest.mark.parametrize("answer", Answer)
-def test_every_answer_is_an_answer(answer: Answer, tmp_path: Path) -> None:
-    takes = 'takes = "all"\n' if answer is not Answer.TAKES else ""
-    path = _saved(tmp_path, "npu.toml", f'{takes}{RULE}answer = "{answer}"\n')
-    (found,) = inspect(CONV, target=path).targets["npu"]
-    assert found.judgement.answer is answer
-
-
-def test_a_rule_says_its_sentence_and_its_evidence(tmp_path: Path) -> None:
-    text = GOOD + 'evidence = "manual 4.2"\nsays = "no odd pads"\nmodels = 37\n'
-    path = _saved(tmp_path, "npu.toml", text)
-    (found,) = inspect(CONV, target=path).targets["npu"]
-    assert found.judgement.reason == "no odd pads"
-    assert found.judgement.evidence == (f"measured: {path}, manual 4.2, 37 models",)
 
 
 def test_negative_pads_are_taken_only_if_a_rule_says_so(tmp_path: Path) -> None:
@@ -157,12 +131,6 @@ def test_the_example_of_the_topic_is_read(tmp_path: Path) -> None:
     assert len(find_target(path).rows) == 4
     for name in WORDS:
         assert re.search(rf"^\| {name}( = N)? \|", text, re.MULTILINE), name
-
-
-def test_explain_shows_the_rules(tmp_path: Path) -> None:
-    (found,) = explain(_saved(tmp_path, "npu.toml", GOOD + "pad_above = 3\n"))
-    assert found.name == "npu"
-    assert any(name == "refuses" and "a pad is above 3" in value for name, value in found.facts)
 
 
 @pytest.mark.parametrize(

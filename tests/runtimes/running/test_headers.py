@@ -76,14 +76,6 @@ def test_ones_own_build_has_no_release(tmp_path: Path, monkeypatch: pytest.Monke
     assert (runner.release, runner.key) == ("", "")
 
 
-def test_the_first_distribution_that_is_there_is_the_release(tmp_path: Path) -> None:
-    header = made_up(tmp_path, dependencies=("numpy",), release=("no-such-package", "pytest"))
-    here, there = adapted(header, live=True), adapted(header, live=sys.executable)
-    assert here.release == there.release == pytest.__version__
-    other = header._replace(variables={"ENGINE": "other"})
-    assert adapted(other, live=True).key != here.key
-
-
 def test_a_missing_program_is_named(tmp_path: Path) -> None:
     header = made_up(tmp_path, programs=("no-such-program",))
     with pytest.raises(RuntimeUnavailable, match="Made up needs no-such-program on the PATH"):

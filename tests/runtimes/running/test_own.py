@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from onnxpad import RequestError, RuntimeUnavailable
-from onnxpad.runtimes.own_targets import is_own_runtime, own_runtime
+from onnxpad.runtimes.own_targets import own_runtime
 from onnxpad.runtimes.running.runner import Reply, Runner, own_runner
 
 X = {"x": np.array([[1, 2], [3, -4]], np.float32)}
@@ -184,25 +184,6 @@ def test_a_function() -> None:
         raise SystemExit("no licence")
 
     assert asked(own_runner(failing), Path("m")).message == "SystemExit: no licence"
-
-
-@pytest.mark.parametrize(
-    ("spec", "is_own"),
-    [
-        ("opencv", False),
-        ("opencv@4.14", False),
-        ("./rules.toml", False),
-        (Path("rules.toml"), False),
-        (None, False),
-        ("npu.py", True),
-        (Path("npu.py"), True),
-        ("./npu", True),
-        ("python npu.py {model} {inputs} {outputs}", True),
-        (dict, True),
-    ],
-)
-def test_what_is_a_runtime_of_ones_own(spec: object, is_own: bool) -> None:
-    assert is_own_runtime(spec) is is_own
 
 
 def test_a_file_is_not_taken_for_a_command_that_goes_by_its_name(

@@ -93,13 +93,3 @@ def test_every_report_gives_the_same_advice(
     assert (verdict["verdict"], verdict["on_device"]) == ("falls back", has_way)
     out = tmp_path / "o.onnx"
     assert run([*command.split()[1:-1], str(out)]) == (0 if has_way else 1)
-
-
-def test_rewrite_does_not_say_that_a_target_takes_what_it_leaves_to_the_cpu(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = saved(LP_POOL, tmp_path)
-    assert run(["rewrite", path, "--target", "webgpu", "-o", str(tmp_path / "o.onnx")]) == 0
-    shown = capsys.readouterr().out
-    assert "webgpu leaves 1 node to the CPU" in shown
-    assert "takes every operator" not in shown

@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from onnxpad import RequestError, explain, inspect, rewrite
-from onnxpad.runtimes.conditions.rows import (
-    Answer,
-    Certainty,
-    Evidence,
-    Row,
-)
-from onnxpad.runtimes.releases import nearest_known, rows_in
+from onnxpad import RequestError, explain, rewrite
+from onnxpad.runtimes.releases import rows_in
 from onnxpad.runtimes.targets import all_targets, find_target
 from tests.models.text import text_model
 from tests.runtimes.live import RELEASES, RUNTIMES
 
-KNOWN = ("1.17", "1.20", "1.23")
 SAME_TRANSPOSED = """
     y = ConvTranspose <auto_pad = "SAME_UPPER", kernel_shape = [3, 3], strides = [2, 2]> (x, w)
 """
@@ -29,37 +22,6 @@ def transposed() -> object:
         outputs="float[1, 1, 8, 8] y",
         constants="float[1, 1, 3, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9}",
     )
-
-
-@pytest.mark.parametrize(
-    ("asked", "belongs_to"),
-    [
-        ("1.20", ("1.20",)),
-        ("1.20.1", ("1.20",)),
-        ("v1.20", ("1.20",)),
-        ("1", ("1.23",)),
-        ("1.2", ("1.17",)),
-        ("1.21", ("1.20", "1.23")),
-        ("1.16", ("1.17",)),
-        ("1.200", ("1.23",)),
-        ("2.0", ("1.23",)),
-    ],
-)
-def test_which_known_release_counts(asked: str, belongs_to: tuple[str, ...]) -> None:
-    assert nearest_known(asked, KNOWN) == belongs_to
-
-
-def test_between_two_releases_what_either_does_wrong_counts_and_what_both_take() -> None:
-    seen = Evidence(Certainty.MEASURED, "1", "a")
-    old = Row(("Conv",), Answer.MISCOMPUTES, (), seen, until="1.20")
-    new = Row(("MaxPool",), Answer.MISCOMPUTES, (), seen, since="1.23")
-    taken = Row(("Conv",), Answer.TAKES, (), seen, since="1.23")
-    always = Row(("Pad",), Answer.TAKES, (), seen)
-    rows = (old, new, taken, always)
-    assert rows_in(rows, ["1.20", "1.23"]) == (old, new, always)
-    assert rows_in(rows, ["1.20"]) == (old, always)
-    assert rows_in(rows, ["1.23"]) == (new, taken, always)
-    assert rows_in((old,), ["1.20.1"]) == (old,)
 
 
 @pytest.mark.parametrize(
@@ -76,16 +38,6 @@ def test_between_two_releases_what_either_does_wrong_counts_and_what_both_take()
 def test_what_is_not_known_of_a_release_is_said(name: str, note: str) -> None:
     found = find_target(name)
     assert note in found.note if note else not found.note
-
-
-def test_the_note_stands_in_the_reports() -> None:
-    model = transposed()
-    inspected = inspect(model, target="openvino@2099.1")
-    assert "openvino 2099.1 was not measured" in inspected.target_notes["openvino@2099.1"]
-    written = rewrite(model, target=["openvino@2099.1", "opencv"])
-    assert written.fitting
-    assert "openvino 2099.1 was not measured" in written.fitting.note
-    assert "2099.1" in written.to_json()["target"]["note"]
 
 
 def test_an_unknown_spelling_lists_the_releases() -> None:
