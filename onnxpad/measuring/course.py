@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -56,7 +57,7 @@ class Course:
             outcome = self.outcome(Probe(model, (dict(feeds),), _outputs(model)))
             if not outcome.answer.is_open:
                 self.outcomes[one] = outcome
-                sized = chains_of(one.varied(open=""))
+                sized = chains_of(replace(one, open=""))
                 self.samples[one] = Sample.of(chains, sized, outcome.answer, outcome.message)
 
     def outcome(self, probe: Probe) -> Outcome:
