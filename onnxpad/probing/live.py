@@ -95,7 +95,7 @@ class Live:
             return replace(judgement, reason=why) if judgement.answer.is_open else judgement
         measured = self.ran[target.name].evidence
         if outcome.answer is judgement.answer and outcome.answer.fails:  # the table has the cause
-            return replace(judgement, measured=measured)
+            return replace(judgement, measured=measured, at_some_sizes=False)
         falls_back = outcome.answer is Answer.FALLS_BACK
         reason = "a node of it runs on the CPU" if falls_back else outcome.sentence
         return Judgement(outcome.answer, reason, measured=measured)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from onnxpad.errors import together
-from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.chain import Chain, Pads, is_same
 from onnxpad.padding.effective_pads import without_windows
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import mixed_types
@@ -28,7 +28,8 @@ _RARE = ("mirrors_beyond", "padding_alone")
 class Judgement:
     """One answer; `rows` are the facts behind it, `reason` says them in words.
 
-    `by` names the runtimes that stand in the way where several were asked. `settled_by` are the
+    `by` names the runtimes that stand in the way where several were asked. `at_some_sizes`: it
+    miscomputes SAME, and perhaps not at every size that the model leaves open. `settled_by` are the
     options of which one has to be given, for a node that says two things. `measured` says which
     runtime was run for it, where one was: it is then known from that run.
     """
@@ -37,6 +38,7 @@ class Judgement:
     reason: str
     rows: tuple[Row, ...] = ()
     by: tuple[str, ...] = ()
+    at_some_sizes: bool = False
     settled_by: tuple[str, ...] = ()
     measured: str = ""
 
@@ -46,12 +48,17 @@ class Judgement:
         return self.answer.fails and any(not row.when for row in self.rows)
 
     @property
+    def does(self) -> str:
+        """What the target does with the node, or may do, behind its name: 'refuses it'."""
+        return f"may {_MAY[self.answer]}" if self.at_some_sizes else self.answer.does
+
+    @property
     def sentence(self) -> str:
         """What happens to the node, and then why: 'refuses it: it has no LpPool'."""
         if self.by or not self.reason:
             return self.reason
         if not self.answer.is_open:
-            return f"{self.answer.does}: {self.reason}"
+            return f"{self.does}: {self.reason}"
         feared = {row.answer for row in self.rows}
         may = " or ".join(_MAY[answer] for answer in _MAY if answer in feared)
         return f"{f'may {may}' if may else 'not known'}: {self.reason}"
@@ -92,7 +99,9 @@ def judge(target: Target, chain: Chain) -> Judgement:
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN):
         holding = tuple(row for row, holds in found if holds and row.answer is answer)
         if holding:
-            return Judgement(answer, _reasons(holding, chain), holding)
+            some = is_same(chain.padding) and not chain.has_fixed_sizes
+            some &= answer is Answer.MISCOMPUTES
+            return Judgement(answer, _reasons(holding, chain), holding, at_some_sizes=some)
     lacking = _what_onnx_lacks(chain)
     doubtful = tuple(
         row for row, holds in found if holds is None and row.answer.fails and not lacking
@@ -176,7 +185,7 @@ def joint(found: Sequence[tuple[str, Judgement]]) -> Judgement:
 
 def _told(name: str, found: Judgement) -> str:
     if found.answer.fails or found.answer is _FALLS_BACK:
-        return f"{name} {found.answer.does}: {found.reason}"
+        return f"{name} {found.does}: {found.reason}"
     return f"{name}: {found.reason}"
 
 
