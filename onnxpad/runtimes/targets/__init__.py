@@ -89,8 +89,8 @@ def _in_release(target: Target, release: str) -> Target:
     """The same with the rows of a release."""
     known = target.releases
     if not known or not is_release(release):
-        there = together(known) if known else f"that of {target.version} alone"
-        raise RequestError(f"{target.name} has no release '{release}': known is {there}")
+        there = f"known are {together(known)}" if known else f"only {target.version} is known"
+        raise RequestError(f"{target.name} has no release '{release}': {there}")
     release = written_as(release, known)
     nearest = nearest_known(release, known)
     is_known = are_one(nearest[0], release)
@@ -98,9 +98,7 @@ def _in_release(target: Target, release: str) -> Target:
         return _in_release(all_targets()[target.before], release)
     written = release.removeprefix("v")
     version = f"{target.name} {written}"
-    judged = (
-        f"{version} was not measured: judged as {together(nearest)}; known are {together(known)}"
-    )
+    judged = f"judged as {together(nearest)}; known are {together(known)}"
     return replace(
         target,
         version=version,
