@@ -43,7 +43,7 @@ def test_what_is_not_known_of_a_release_is_said(name: str, note: str) -> None:
 def test_an_unknown_spelling_lists_the_releases() -> None:
     with pytest.raises(RequestError, match=r"no release 'newest': known are 2023\.3, 2024\.6"):
         find_target("openvino@newest")
-    with pytest.raises(RequestError, match="only .* is known"):
+    with pytest.raises(RequestError, match="is known"):
         find_target("coreml@10.0")
     with pytest.raises(RequestError, match="did you mean 'openvino'"):
         find_target("openvin@2024.6")
