@@ -296,10 +296,10 @@ def in_layout(
 def _is_product(network: Network, tensor: str) -> bool:
     """Whether a product with a weight makes the last axis of a tensor."""
     while (index := network.producers.get(tensor)) is not None:
-        node = network.operation(index)
+        node = network.nodes[index]
         if node.op_type in ("Gemm", "MatMul"):
-            return node.inputs[1] in network.initializers
-        computed = [name for name in node.inputs if name in network.producers]
+            return node.input[1] in network.initializers
+        computed = [name for name in node.input if name in network.producers]
         if node.op_type not in _SAME_SHAPE or len(computed) != 1:
             return False
         tensor = computed[0]
