@@ -22,7 +22,7 @@ from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.move import as_it_runs, moved, unchanged_because
 from onnxpad.retargeting.plan import Plan, with_settings
 from onnxpad.retargeting.report import Kept, Move, Refused, SizeTexts
-from onnxpad.retargeting.windows_read import differs, resizes, too_many_cells
+from onnxpad.retargeting.windows_read import differs, too_many_cells
 
 Progress = Callable[[str, int, int], None]
 T = TypeVar("T", Move, Kept, Refused)
@@ -180,6 +180,12 @@ class Run:
             tuple(edits),
             (before, after),
         )
+
+
+def _resizes(one: Chain, other: Chain) -> bool:
+    """Whether the output may get another size, at some size that the input can have."""
+    sizes = output_sizes(one)
+    return None in sizes or sizes != output_sizes(other)
 
 
 def _shown(chain: Chain) -> SizeTexts:
