@@ -45,7 +45,7 @@ class Fills(NamedTuple):
         """The choices with options whose Pads hold `fill`."""
         chosen = list(self.around)
         for number, option in self.options.items():
-            chain = self.runner.suspects[number].options[option].chain
+            chain = self.runner.suspects[number].options[option]
             cells = in_front(chain) or Pads.zero(chain.rank)
             chosen[number] = self.runner.offer(number, in_one_pad(chain, cells, fill))
         return tuple(chosen)
@@ -67,7 +67,7 @@ class Fills(NamedTuple):
     def _named(self) -> Iterator[float]:
         """Fills that the cells of the reference name, each solved for from the one before."""
         number, option = next(iter(self.options.items()))
-        own = fill_of(self.runner.suspects[number].options[option].chain) or 0.0
+        own = fill_of(self.runner.suspects[number].options[option]) or 0.0
         for start in (own, _LARGE):
             one, other = start, start + max(1.0, abs(start)) / 10
             before = self._left(one)
@@ -131,7 +131,7 @@ def _padded(runner: Runner, number: int, around: Choice) -> int | None:
     here = suspect.chain
     if sizes is None or here.op.kind is Kind.TRANSPOSED or "float" not in (here.dtype or "float"):
         return None
-    chain = _as_pad(suspect.options[around[number]].chain, sizes)
+    chain = _as_pad(suspect.options[around[number]], sizes)
     return None if chain is None else runner.offer(number, chain)
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 
-from onnxpad.frameworks.fits import own_rules
 from onnxpad.frameworks.layer import Pair
 from onnxpad.frameworks.rules import split
 from onnxpad.geometry.size import plus
@@ -19,7 +18,6 @@ from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.retargeting.habits import all_habits
 from onnxpad.retargeting.hand_written_pads import counting, without_hand, without_pad
-from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.move import cropped, moved_crop, same_padding
 from onnxpad.retargeting.windows_read import differs, signature
 
@@ -27,21 +25,8 @@ _MIRRORS = ("reflect", "edge", "wrap")
 _LEAST_AXES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One way to pad a node: the node as it would be, whose rule it is, and what to call it.
-
-    `conventions` are those whose own rule gives it (SAME, VALID, one number for both sides); one
-    that can merely be given such pads, begin and end by number, is not among them.
-    """
-
-    chain: Chain
-    conventions: tuple[str, ...]
-    label: str
-
-
 @lru_cache(maxsize=4096)
-def candidates(chain: Chain) -> tuple[Candidate, ...]:
+def candidates(chain: Chain) -> tuple[Chain, ...]:
     """The present way first, then those of frameworks; ways that read alike are one candidate.
 
     Output sizes may differ from the present one. Only the present way where the padding cannot
@@ -57,9 +42,7 @@ def candidates(chain: Chain) -> tuple[Candidate, ...]:
     for way in groups.values():
         if all(differs(one, way) for one in kept):
             kept.append(way)
-    return tuple(
-        Candidate(way, tuple(sorted(own_rules(way))), label_of(way, chain)) for way in kept
-    )
+    return tuple(kept)
 
 
 def _ways(chain: Chain) -> Iterator[Chain]:
@@ -206,7 +189,7 @@ def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
         if mode != step.mode:
             yield replace(chain, pad=NewPad(step.pads, Constant(0.0), mode, instead=True))
     if step.mode in _MIRRORS or isinstance(step.fill, Constant):
-        known = [effective_pads(one.chain) for one in candidates(bare) if one.chain.pad is None]
+        known = [effective_pads(one) for one in candidates(bare) if one.pad is None]
         fill = step.fill if isinstance(step.fill, Constant) else Constant(0.0)
         for pads in dict.fromkeys([*known, *_numbers(chain), *_nearly_alike(chain)]):
             if isinstance(pads, Pads) and any(pads.flat):

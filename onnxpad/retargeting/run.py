@@ -161,7 +161,7 @@ class Run:
         return Kept(site.address, site.op, label_of(before), why)
 
     def _moved(self, site: Site, before: Chain, after: Chain) -> Move:
-        session, resized = self._session, resizes(before, after)
+        session, resized = self._session, _resizes(before, after)
         if resized and self._sound is None:
             self._sound = breaks(session.contexts)
         edits = session.change(site, after)
