@@ -28,10 +28,6 @@ Progress = Callable[[str, int, int], None]
 T = TypeVar("T", Move, Kept, Refused)
 Outcome: TypeAlias = Move | Kept | Refused
 _TRY = "\n  try     correct the entry, or leave it out; onnxpad inspect shows what the node has now"
-_LONE_PAD = (
-    "the entry of a Pad node holds 'pad_node' alone, with pads, value and mode; a Pad in front of "
-    "a convolution or pool belongs into the entry of that operator"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +72,7 @@ def by_plan(plan: Plan) -> MoveRule:
             return chain.trouble.as_skip()
         if chain.op.kind is Kind.PAD:
             if [*entry] != ["pad_node"] or entry["pad_node"] is None:
-                raise RequestError(f"{where}: {_LONE_PAD}")
+                raise RequestError(f"{where}: the entry of a Pad holds 'pad_node' alone{_TRY}")
             before = as_windows(chain)
         if isinstance(before, Skip):
             return before
