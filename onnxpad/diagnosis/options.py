@@ -15,7 +15,6 @@ from onnxpad.padding.chain import Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.candidates import as_windows, candidates, ordinary, ways_of_pad
-from onnxpad.retargeting.plan import with_settings
 from onnxpad.retargeting.windows_read import differs, signature, too_many_cells
 
 Sizes: TypeAlias = tuple[int, ...]
@@ -244,14 +243,6 @@ def padded_cells(chain: Chain) -> tuple[int, ...]:
     """Cells on each side, of a Pad and the operator, begins first; () where they are unknown."""
     own, front = chain.padding, in_front(chain)
     return (own + front).flat if isinstance(own, Pads) and front is not None else ()
-
-
-def in_one_pad(chain: Chain, cells: Pads, fill: float = 0.0) -> Chain:
-    """The chain with one constant Pad in front that has these cells, and no padding of its own."""
-    begins, ends = [0] * chain.tensor_rank, [0] * chain.tensor_rank
-    begins[chain.spatial], ends[chain.spatial] = list(cells.begins), list(cells.ends)
-    step = {"pads": [*begins, *ends], "value": fill, "mode": "constant"}
-    return with_settings(chain, {"pads": [0] * (2 * chain.rank), "pad_node": step})
 
 
 def telling_size(one: Chain, other: Chain, sizes: Sizes) -> Sizes | None:

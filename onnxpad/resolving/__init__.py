@@ -244,7 +244,7 @@ def resolve(
     )
 
 
-def resolve_general(
+def resolve_general(  # noqa: PLR0913 - a layer in two vocabularies
     framework: str,
     op: str,
     *,
@@ -252,12 +252,13 @@ def resolve_general(
     weight_shape: Sequence[int | None] | None,
     general: Mapping[Role, object],
     attributes: Mapping[str, object],
+    wins: bool = False,
 ) -> Resolution:
     """Like `resolve`, with some attributes given by what they mean.
 
     `general` holds values by role. A kernel without a word of its own becomes the weight's.
     RequestError where the framework has no such attribute, and where one of `attributes`, in the
-    framework's own names, says the same once more.
+    framework's own names, says the same once more, unless that `wins`.
     """
     convention = find_convention(framework)
     layer = find_layer(convention, find_op(op)[0])
@@ -278,14 +279,14 @@ def resolve_general(
         per_axis = (word for word in layer.of(role) if word.axis is not None)
         same = (name for word in (*words, *per_axis) for name in word.names)
         twice = next((name for name in same if name in attributes), "")
-        if twice:
+        if twice and not wins:
             raise RequestError(
                 f"{convention.name} {layer.op}: the {role} is given twice, as --{role} {value} "
                 f"and as {twice}={attributes[twice]}: give one"
             )
-        if words[0].axis is None:
+        if not twice and words[0].axis is None:
             own[words[0].name] = value
-        else:
+        elif not twice:
             own |= {word.name: part for word, part in zip(words, parts, strict=False)}
     return resolve(
         framework,

@@ -54,7 +54,7 @@ def _ways(chain: Chain) -> Iterator[Chain]:
             yield way
             pads = effective_pads(way)
             if way.is_max and not way.ceil_mode and isinstance(pads, Pads) and any(pads.flat):
-                yield behind_pad(way, pads, Constant(0.0), Pads.zero(way.rank))
+                yield behind_pad(way, pads, Constant(0.0))
 
 
 def _paddings(bare: Chain) -> Iterator[Pads | AutoPad]:
@@ -88,20 +88,13 @@ def variants(chain: Chain, *, rounded: bool = True) -> Iterator[Chain]:
             yield counting(replace(chain, ceil_mode=ceil), counts=counts)
 
 
-def behind_pad(
-    chain: Chain,
-    pads: Pads,
-    fill: Constant,
-    padding: AutoPad | Pads,
-    mode: str = "constant",
-    *,
-    instead: bool = False,
-) -> Chain:
-    """The chain with a new Pad over its spatial axes in front, maybe in place of the one there."""
+def behind_pad(chain: Chain, pads: Pads, fill: Constant, mode: str = "constant") -> Chain:
+    """The chain without padding of its own, a new Pad over its spatial axes in place of any."""
     begins, ends = [0] * chain.tensor_rank, [0] * chain.tensor_rank
     begins[chain.spatial], ends[chain.spatial] = list(pads.begins), list(pads.ends)
-    step = NewPad(Pads(tuple(begins), tuple(ends)), fill, mode, instead=instead)
-    return replace(chain.with_padding(padding), axes=axes_behind(chain, pads), pad=step)
+    is_other, bare = chain.pad is not None, without_pad(chain).with_padding(Pads.zero(chain.rank))
+    step = NewPad(Pads(tuple(begins), tuple(ends)), fill, mode, instead=is_other)
+    return replace(bare, axes=axes_behind(bare, pads), pad=step)
 
 
 def _crops(chain: Chain) -> Iterator[Chain]:
@@ -174,10 +167,10 @@ def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
 
     Those are where a framework puts padding, or as many at both sides.
     """
-    step, own, none = chain.pad, effective_pads(chain), Pads.zero(chain.rank)
+    step, own = chain.pad, effective_pads(chain)
     if step is None:
         if isinstance(own, Pads) and any(own.flat):
-            yield from (behind_pad(chain, own, Constant(0.0), none, m) for m in _mirrors(chain))
+            yield from (behind_pad(chain, own, Constant(0.0), mode) for mode in _mirrors(chain))
         return
     data = step.unclear or step.crossed or min(step.pads.flat) < 0
     if data or any(map(any, chain.outer(step.pads))):
@@ -193,7 +186,7 @@ def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
         fill = step.fill if isinstance(step.fill, Constant) else Constant(0.0)
         for pads in dict.fromkeys([*known, *_numbers(chain), *_nearly_alike(chain)]):
             if isinstance(pads, Pads) and any(pads.flat):
-                yield behind_pad(bare, pads, fill, none, step.mode, instead=True)
+                yield behind_pad(chain, pads, fill, step.mode)
 
 
 def _mirrors(chain: Chain) -> tuple[str, ...]:
@@ -233,8 +226,7 @@ def ways_of_pad(chain: Chain) -> Iterator[Chain]:
     totals = [begin + end for begin, end in pads.sides]
     half, ends = _halved(totals), Pads.of([(0, total) for total in totals])
     sides = (side for one in (pads, half, ends) for side in (one, _swapped(one)))
-    bare, none = without_pad(chain), Pads.zero(chain.rank)
     fill = step.fill if isinstance(step.fill, Constant) else Constant(0)
     for side, mode in product(dict.fromkeys(sides), ("constant", *_mirrors(chain))):
         held = fill if mode == "constant" else Constant(0)
-        yield behind_pad(bare, side, held, none, mode, instead=True)
+        yield behind_pad(chain, side, held, mode)
