@@ -115,7 +115,7 @@ def _unrun(bench: Bench, pair: Pair, ran: Ran) -> Finding:
         if verdict is Verdict.DIFFERENT:
             reason, first = _at_output(pair, right, got)[1:]
         return Finding(rows, verdict, reason, first, EVALUATOR)
-    if ran.results or any(changed_nodes(*pair)):
+    if ran.results or changed_nodes(*pair) or changed_nodes(pair.after, pair.before):
         return Finding(rows, Verdict.UNVERIFIED, lacking)
     return Finding(rows, Verdict.IDENTICAL, f"no node of the two models differs; {lacking}")
 
@@ -252,7 +252,7 @@ def locate(bench: Bench, pair: Pair, ran: Ran, outputs: Collection[str]) -> Loca
 
 def _begun(pair: Pair, values: Mapping[str, tuple[Array, Array]], marked: set[str]) -> set[str]:
     """The marked tensors, from the outputs back, that changed nodes or equal inputs make apart."""
-    changed, _ = changed_nodes(*pair)
+    changed = changed_nodes(*pair)
     pending, begun = list(pair.before.outputs), set[str]()
     for name in pending:  # which grows
         if name not in marked or same(*values[name]):
@@ -270,7 +270,7 @@ def _first(
     pair: Pair, name: str, values: tuple[Array, Array], bound: Bound = 0.0
 ) -> FirstDifference:
     apart = gap(*values, bound)
-    label = pair.before.operation(pair.before.producers[name]).label
+    label = pair.before.label(name)
     return FirstDifference(label, name, apart.max_abs, apart.where, difference_map(*values))
 
 
