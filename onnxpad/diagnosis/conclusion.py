@@ -121,7 +121,7 @@ class _Conclusion:
         planned = {entry.node: set(entry.conventions) for entry in self.solution.plan.entries}
         shared = set.intersection(*planned.values())
         pairs = zip(self.fitting.nodes.searched, self.solution.found.chosen, strict=True)
-        same = (one.label for one, way in pairs if shared & set(one.options[way].conventions))
+        same = (one.label for one, way in pairs if shared & set(one.conventions(way)))
         return (*(label for label in same if label not in planned), *self.fitting.nodes.plain)
 
     def _unseen(self, missing: Sequence[str]) -> tuple[Unseen, ...]:

@@ -124,14 +124,9 @@ def read_plan(plan: PlanLike) -> Plan:
         return Plan.from_json(plan)
     try:
         content = standard_input(LARGEST_PLAN) if plan == "-" else contents(plan, LARGEST_PLAN)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise RequestError(f"cannot read the plan '{plan}': {reason}") from error
-    try:
-        record = json.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        why = "it is no text" if isinstance(error, UnicodeDecodeError) else error
+        return Plan.from_json(json.loads(content.decode("utf-8-sig")), file=str(plan))
+    except (OSError, ValueError, RecursionError) as error:
         raise RequestError(
-            f"the plan '{plan}' is no JSON: {why}\n  try     write it with diagnose --plan FILE"
+            f"cannot read the plan '{plan}': {getattr(error, 'strerror', None) or error}\n"
+            "  try     write it with diagnose --plan FILE"
         ) from error
-    return Plan.from_json(record, file=str(plan))
