@@ -199,8 +199,8 @@ class _Draft:
         if value is not None:
             dtype = np.dtype("float32" if prefix else one.dtype or "float32")
             is_lowest = value == float("-inf") and dtype.kind in "iu"
-            number = np.array(np.iinfo(dtype).min if is_lowest else value).astype(dtype)
-            inputs.append(self._constant(f"{prefix}value", number))
+            least = np.iinfo(dtype).min if is_lowest else value
+            inputs.append(self._constant(f"{prefix}value", np.array(least).astype(dtype)))
         if lists_axes:
             inputs += [""] * (value is None)
             inputs.append(self._constant("axes", np.array(listed, np.int64)))

@@ -93,13 +93,6 @@ def test_answers_have_rules_of_their_own() -> None:
     }
 
 
-def test_a_pad_that_fails_alone_explains_what_it_stands_in_front_of() -> None:
-    def runtime(chain: Chain) -> Answer:
-        return Answer.REFUSES if chain.op.title == "Pad" else Answer.TAKES
-
-    assert rules(runtime) == [(("Pad",), (), Answer.REFUSES)]
-
-
 def test_every_failure_is_covered_though_no_word_tells_it() -> None:
     random = Random(0)
     answers = (Answer.TAKES, Answer.TAKES, Answer.REFUSES, Answer.MISCOMPUTES)

@@ -76,12 +76,6 @@ def test_ones_own_build_has_no_release(tmp_path: Path, monkeypatch: pytest.Monke
     assert (runner.release, runner.key) == ("", "")
 
 
-def test_a_missing_program_is_named(tmp_path: Path) -> None:
-    header = made_up(tmp_path, programs=("no-such-program",))
-    with pytest.raises(RuntimeUnavailable, match="Made up needs no-such-program on the PATH"):
-        adapted(header, live=True)
-
-
 def test_what_is_no_python(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "nothing", "/bin/true", __file__):
         with pytest.raises(RuntimeUnavailable, match="is no Python that starts"):

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from onnxpad import RequestError, inspect, rewrite
-from onnxpad.runtimes.targets import all_targets, find_target
+from onnxpad.runtimes.targets import find_target
 from tests.models.text import text_model
 
 MODEL = text_model("y = Neg (x)")
@@ -27,13 +27,6 @@ def test_other_spellings_are_understood(written: str, name: str) -> None:
     assert find_target(written).name == name
     assert list(inspect(MODEL, target=written).targets) == [name]
     assert rewrite(MODEL, target=written).target == name
-
-
-def test_other_names_are_of_one_target_and_none_hides_another() -> None:
-    others = [name for target in all_targets().values() for name in target.also]
-    assert len(others) == len(set(others))
-    assert not set(others) & set(all_targets())
-    assert all(name == name.casefold() for name in others)
 
 
 @pytest.mark.parametrize("file", ["nobodys.py", "nobodys.toml"])

@@ -8,7 +8,6 @@ from onnxpad import RequestError, explain, rewrite
 from onnxpad.runtimes.releases import rows_in
 from onnxpad.runtimes.targets import all_targets, find_target
 from tests.models.text import text_model
-from tests.runtimes.live import RELEASES, RUNTIMES
 
 SAME_TRANSPOSED = """
     y = ConvTranspose <auto_pad = "SAME_UPPER", kernel_shape = [3, 3], strides = [2, 2]> (x, w)
@@ -63,21 +62,6 @@ def test_releases_of_the_engine_before_are_those_of_the_other_target() -> None:
     assert find_target("opencv@3.4").name == "opencv-classic@3.4"
     for newer in ("5", "5.0", "5.0.0.93", "5.1"):
         assert find_target(f"opencv@{newer}").name == f"opencv@{newer}"
-
-
-@pytest.mark.parametrize("name", all_targets())
-def test_releases_are_written_alike_and_rows_name_them(name: str) -> None:
-    target = find_target(name)
-    assert list(target.releases) == sorted(target.releases, key=_numbers)
-    for row in target.history:
-        assert not (row.since and row.until) or _numbers(row.since) <= _numbers(row.until)
-    assert set(target.rows) <= set(target.history)
-
-
-def test_each_measured_release_is_known() -> None:
-    for name in RELEASES:
-        assert not find_target(name).note, name
-    assert {name.partition("@")[0] for name in RELEASES} <= set(RUNTIMES)
 
 
 def test_explain_shows_the_history() -> None:
