@@ -84,10 +84,6 @@ def test_every_fact_holds_in_a_release_that_was_run(name: str) -> None:
     assert not target.releases or {*target.history} == held_once
 
 
-def _numbers(release: str) -> tuple[int, ...]:
-    return tuple(map(int, release.split(".")))
-
-
 @pytest.mark.parametrize("written", ["1.0.20261020", "v1.0.20261020", "20261020"])
 def test_a_version_that_ends_in_the_date_of_a_release_is_that_release(written: str) -> None:
     """Wheels of ncnn number themselves 1.0.DATE."""
