@@ -144,11 +144,6 @@ def chosen(network: Network, keep: Preference) -> tuple[Network, list[str]]:
     return network.like(model), labels
 
 
-def ambiguous_nodes(network: Network) -> list[str]:
-    """The labels of nodes that have auto_pad and pads."""
-    return [label_of(node) for node in _both_in(network.model.graph)]
-
-
 def _both_in(graph: GraphProto) -> list[NodeProto]:
     written = [(node, {one.name: one for one in node.attribute}) for node in every_node(graph.node)]
     modes = [(node, given["auto_pad"].s) for node, given in written if given.keys() >= _BOTH]
