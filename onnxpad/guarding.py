@@ -15,7 +15,7 @@ from onnxpad.errors import LimitMet, OnnxpadError, RequestError, RuntimeUnavaila
 from onnxpad.model.files.delivery import deliver, save
 from onnxpad.model.files.external import data_files, external_tensors, locate
 from onnxpad.model.files.onnx_file import read
-from onnxpad.model.opened import Model, ModelLike, whole_model
+from onnxpad.model.opened import Model, ModelLike, open_model
 from onnxpad.reports import InNotebooks, plain
 from onnxpad.validation import Validation, validate
 from onnxpad.validation.culprit import Culprit, culprit
@@ -174,7 +174,7 @@ def _judged(before: ModelLike, after: Any, options: Mapping[str, Any]) -> Guardi
 
 
 def _copied(model: ModelLike) -> Model:
-    proto, _ = whole_model(model)
+    proto = open_model(model).whole
     if proto is not model:
         return proto
     copy = Model()
@@ -238,11 +238,9 @@ def _states(path: Path) -> tuple[tuple[int, ...], ...]:
 def _run(words: Sequence[str], *, quiet_stdout: bool) -> None:
     try:
         status = processes.run_program(words, quiet_stdout=quiet_stdout)
-    except FileNotFoundError as error:
-        why = "it is not installed here, or not on the PATH; install it, or name it with its path"
-        raise RequestError(f"'{words[0]}' cannot be started: {why}") from error
     except OSError as error:
-        raise RequestError(f"'{words[0]}' cannot be started: {error.strerror}") from error
+        why = f"{error.strerror}; install it, or name it with its path"
+        raise RequestError(f"'{words[0]}' cannot be started: {why}") from error
     if status:
         how = f"signal {-status}" if status < 0 else f"exit code {status}"
         raise RequestError(f"'{words[0]}' failed with {how}: nothing was compared")

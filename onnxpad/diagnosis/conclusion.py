@@ -121,7 +121,7 @@ class _Conclusion:
         planned = {entry.node: set(entry.conventions) for entry in self.solution.plan.entries}
         shared = set.intersection(*planned.values())
         pairs = zip(self.fitting.nodes.searched, self.solution.found.chosen, strict=True)
-        same = (one.label for one, way in pairs if shared & set(one.options[way].conventions))
+        same = (one.label for one, way in pairs if shared & set(one.conventions(way)))
         return (*(label for label in same if label not in planned), *self.fitting.nodes.plain)
 
     def _unseen(self, missing: Sequence[str]) -> tuple[Unseen, ...]:
@@ -248,9 +248,8 @@ class _Conclusion:
         if search is not None and search.out_of_time:
             parts.append("the search ended with its budget: a larger --budget tries more")
         parts.append(self._where())
-        if fitting.unsearched:
-            names = few(fitting.unsearched, _NAMED)
-            parts.append(f"other ways to pad these were not tried: {names}")
+        if unsearched := (*fitting.nodes.untried, *sorted(fitting.runner.refused)):
+            parts.append(f"other ways to pad these were not tried: {few(unsearched, _NAMED)}")
         return parts
 
     def _where(self) -> str:

@@ -280,8 +280,8 @@ def _judged(
         return replace(joined(proof, None, headline(error)), warnings=tuple(bench.warnings))
     if report.verdict in _FINE and not is_proved:
         formal = None if report.verdict is Verdict.ROUNDING else proof
-        more = (one for one in untried(*pair, types, formal) if one not in report.warnings)
-        report = replace(report, warnings=(*report.warnings, *more))
+        if warning := untried(*pair, types, formal):
+            report = replace(report, warnings=(*report.warnings, warning))
     return report if proof is None else joined(proof, report)
 
 

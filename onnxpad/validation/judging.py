@@ -131,15 +131,12 @@ def _against_text(
     verdicts = {Verdict.IDENTICAL}
     for name, value in got.items():
         right = text[name]
-        bound: Bound = _FEW * _unit(right) * largest(magnitudes(right))
-        if noise is not None:
-            bound = np.maximum(2 * noise[name], bound)
-        apart = gap(right, value, bound)
-        if apart.max_abs and _is_rounding(right, value, bound):
-            verdicts.add(Verdict.ROUNDING)
-        elif apart.max_abs:
-            is_far = noise is not None or apart.ratio > _FAR
-            verdicts.add(Verdict.DIFFERENT if is_far else Verdict.UNVERIFIED)
+        few = _FEW * _unit(right) * largest(magnitudes(right))
+        bound = np.maximum(0.0 if noise is None else 2 * noise[name], few)
+        is_far = noise is not None or gap(right, value, few).ratio > _FAR
+        if not same(right, value):
+            beyond = Verdict.DIFFERENT if is_far else Verdict.UNVERIFIED
+            verdicts.add(Verdict.ROUNDING if _is_rounding(right, value, bound) else beyond)
     return max(verdicts, key=SEVERITY.index)
 
 
@@ -205,13 +202,11 @@ def row_of(
     before, after = (None if value is None else tuple(value.shape) for value in (one, other))
     if one is None or other is None:
         return OutputRow(sample, name, level, before, after, equal=False, max_abs=None)
-    apart, equal = gap(one, other, 0.0 if bound is None else bound), same(one, other)
+    apart = gap(one, other, 0.0 if bound is None else bound)
     difference = difference_map(one, other) if apart.where else None
-    row = OutputRow(
-        sample, name, level, before, after, equal, apart.max_abs, None, apart.where, difference
-    )
-    allowed = apart.bound if apart.where else largest(0.0 if bound is None else bound)
-    return row if bound is None else replace(row, bound=allowed)
+    allowed = None if bound is None else apart.bound if apart.where else largest(bound)
+    facts = same(one, other), apart.max_abs, allowed, apart.where, difference
+    return OutputRow(sample, name, level, before, after, *facts)
 
 
 # Where it begins.
