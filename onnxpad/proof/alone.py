@@ -39,7 +39,7 @@ def computed(
     """
     names = [f"x{at}" if one is not None else "" for at, one in enumerate(inputs)]
     made = [f"y{at}" for at in range(outputs)]
-    node = Node(op, domain, opset, names, made, dict(attributes), {})
+    node = Node(op, domain, opset, names, made, dict(attributes))
     values = {
         name: _given(value, known=at > 0 or op == "Pad")
         for at, (name, value) in enumerate(zip(names, inputs, strict=True))

@@ -12,7 +12,7 @@ from onnxpad.proof.call import Budget, Value
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.domain import Domain
 from onnxpad.proof.endings import Invalid, NoResult, Undecided
-from onnxpad.proof.evaluation import Environment, Evaluation, Fork, read_by
+from onnxpad.proof.evaluation import Environment, Evaluation, Fork
 from onnxpad.proof.field import BITS, PRIMES, Field, Source
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.formal import Formal
@@ -63,7 +63,7 @@ class Region:
         given = {name for cut in self.cuts for name in cut.names[at]}
         for node in reversed(self.graphs[at].nodes):
             if any(name in names - given for name in node.outputs):
-                names |= read_by(node)
+                names.update(node.operands)
                 yield node
 
 
