@@ -174,9 +174,19 @@ def _dequantize_linear(call: Call) -> Outputs:
     return ((wide * _on_axis(scale.astype(np.float64), x, axis)).astype(scale.dtype),)
 
 
+def _batch_normalization(call: Call) -> Outputs:
+    if call.get("training_mode"):
+        raise NotImplementedError(f"{call} with training_mode")
+    x, *channels = (_wide(call.need(i)) for i in range(5))
+    scale, bias, mean, variance = (_on_axis(values, x, 1) for values in channels)
+    y = (x - mean) / np.sqrt(variance + call.get("epsilon", 1e-5)) * scale + bias
+    return (y.astype(call.need(0).dtype),)
+
+
 _STANDARD: dict[str, Kernel] = {
     "Abs": _arithmetic(np.abs),
     "Add": _arithmetic(np.add),
+    "BatchNormalization": _batch_normalization,
     "Cast": _cast,
     "Clip": _clip,
     "Concat": _concat,
