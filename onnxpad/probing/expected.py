@@ -122,6 +122,4 @@ def onnxruntime_agrees(model: Model, feeds: Mapping[str, Array], right: Mapping[
         return f"does not {ran.stage} it: {ran}"
     if not right:
         return "runs it"
-    return (
-        "computes something else" if worst(ran, right, feeds)[1].is_fault else "computes the same"
-    )
+    return "computes the same" if worst(ran, right, feeds)[1].within else "computes something else"
