@@ -149,9 +149,9 @@ def computed(form: Form) -> Symbol:
     modulus = form.factor * atom.modulus // form.divisor if is_exact else 1
     minimum = (form.factor * lower_bound(atom) + form.added) // form.divisor
     if max(modulus, abs(minimum), *map(abs, form[1:])) > LARGEST_SIZE:
-        return Symbol(named(_text(form)), minimum=-LARGEST_SIZE)
+        return Symbol(_named(_text(form)), minimum=-LARGEST_SIZE)
     return Symbol(
-        named(_text(form)),
+        _named(_text(form)),
         modulus,
         (form.factor * atom.residue + form.added) // form.divisor % modulus,
         minimum,
@@ -184,7 +184,7 @@ def _text(form: Form) -> str:
     return f"{text}{outside:+d}" if outside else text
 
 
-def named(text: str) -> str:
+def _named(text: str) -> str:
     """An expression as the name of a size: one that is too long gets a name of its own."""
     if len(text) <= LONGEST_NAME:
         return text
