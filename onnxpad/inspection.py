@@ -61,7 +61,7 @@ def with_far_pad(chain: Chain) -> Chain:
 
     Behind a Transpose, or the DequantizeLinear of a group of its own, it pads all the same.
     """
-    far = chain.far_pad
+    far = chain.around.far_pad
     if chain.pad is not None or far is None or far.unclear or not any(far.pads.flat):
         return chain
     return replace(chain, pad=far)

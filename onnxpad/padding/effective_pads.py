@@ -21,7 +21,7 @@ from onnxpad.geometry.windows import (
     smaller_than_window,
     transposed_output,
 )
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, Unclear, is_same
+from onnxpad.padding.chain import AutoPad, Chain, Mark, Pads, Skip, Unclear, is_same
 from onnxpad.padding.operators import Kind
 
 _ONE = SizeFact(0, 1)
@@ -218,7 +218,7 @@ def _same(chain: Chain, mode: AutoPad) -> Pads | Skip:
 
 
 def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
-    upper = (padding is AutoPad.SAME_UPPER) is not chain.read_as.legacy_split
+    upper = (padding is AutoPad.SAME_UPPER) is not (Mark.LEGACY_SPLIT in chain.around.marks)
     extra = chain.output_padding or (0,) * chain.rank
     if not chain.output_shape:
         if isinstance(padding, Pads):

@@ -27,6 +27,7 @@ from onnxpad.padding.chain import (
     Preferences,
     Unclear,
     Weight,
+    Written,
 )
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import (
@@ -141,9 +142,7 @@ class ChainReader:
             return _unread(bare, Unclear(reason, unread=True))
         refusals.check_node(node, op)
         inputs, outputs = _taken_by(context, node)
-        bare = replace(
-            bare, attributes=_plain_attributes(attributes), inputs=inputs, outputs=outputs
-        )
+        bare = replace(bare, written=Written(_plain_attributes(attributes), inputs, outputs))
         if op.kind is Kind.PAD:
             return _pad_chain(context, node, bare)
         if attributes.get("channels_last") == 1:
@@ -172,17 +171,21 @@ class ChainReader:
         is_clear = not isinstance(padding, Unclear)
         says_both = _auto_pad(attributes) and "pads" in attributes and is_clear
         settled = self._prefer.ambiguous if op.auto_pad else "pads"
-        legacy_split = self._prefer.legacy_split and op.kind is Kind.TRANSPOSED
+        marks = set(front.around.marks)
+        if settled and says_both:
+            marks.add(Mark.CONFLICT_SETTLED)
+        if self._prefer.legacy_split and op.kind is Kind.TRANSPOSED:
+            marks.add(Mark.LEGACY_SPLIT)
         return replace(
             chain,
-            **front._asdict(),
+            pad=front.pad,
+            around=replace(front.around, marks=frozenset(marks)),
             weight=weight,
             padding=padding,
             axes=axes,
             ceil_mode=attributes.get("ceil_mode") == 1,
             output_padding=integers(attributes, "output_padding"),
             output_shape=integers(attributes, "output_shape")[-rank:],
-            read_as=Preferences(settled if says_both else None, legacy_split),
         )
 
 
@@ -222,8 +225,8 @@ def out_of_reach(context: Context, op: Operator, reason: str) -> Chain:
 
 def _troubled(chain: Chain, reason: str, hints: tuple[str, ...] = ()) -> Chain:
     """A chain of which no more is known than that it is there."""
-    written = chain.attributes if chain.op.kind is Kind.OTHER else ()
-    bare = replace(chain, attributes=written, inputs=(), outputs=(), shape=None)
+    attributes = chain.written.attributes if chain.op.kind is Kind.OTHER else ()
+    bare = replace(chain, written=Written(attributes), shape=None)
     return replace(bare, padding=Unclear(reason, hints))
 
 

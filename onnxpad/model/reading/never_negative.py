@@ -95,7 +95,7 @@ def _keeps(chain: Chain) -> bool:
         adds_none = chain.pad.mode != "constant" or (value is not None and value >= 0)
         return adds_none and not chain.pad.unclear
     pads = Pads.zero(chain.rank) if isinstance(chain.padding, AutoPad) else chain.padding
-    if chain.op.kind is Kind.MAX and len(chain.outputs) < 2:
+    if chain.op.kind is Kind.MAX and len(chain.written.outputs) < 2:
         return isinstance(pads, Pads) and windows_hold_data(chain, pads)
     return chain.op.kind in (Kind.AVERAGE, Kind.LP) and not chain.op.quantised
 

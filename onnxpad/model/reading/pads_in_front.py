@@ -44,7 +44,6 @@ class Front(NamedTuple):
     """See the fields of Chain with these names."""
 
     pad: PadStep | None = None
-    far_pad: PadStep | None = None
     around: Around = NOTHING
 
 
@@ -69,9 +68,10 @@ def front_of(context: Context, node: Node, op: Operator, rank: int) -> Front:
         nearest.pad,
         never_negative=op.kind is Kind.MAX and never_negative(context, name),
         dequantised=None if op.quantised else dequantised_input(context, node, spatial, whole),
+        far_pad=far,
         marks=marks,
     )
-    return Front(pad, far, NOTHING if around == NOTHING else around)
+    return Front(pad, NOTHING if around == NOTHING else around)
 
 
 def marks_of(context: Context, name: str, op: Operator) -> frozenset[Mark]:

@@ -52,7 +52,7 @@ def _apart(chain: Chain) -> PassResult:
     op = chain.op
     if op.kind not in (Kind.CONVOLUTION, Kind.TRANSPOSED) or op.weight != 1 or op.quantised:
         refuse("no convolution", moot=True)
-    if chain.inputs[CONV_BIAS : CONV_BIAS + 1] != (True,) or op.name == "DeformConv":
+    if chain.written.inputs[CONV_BIAS : CONV_BIAS + 1] != (True,) or op.name == "DeformConv":
         refuse("it has no bias", moot=True)
     require(not op.domain, "it computes more behind the bias", moot=True)
     require(chain.axes and not chain.trouble, "its padding cannot be read")

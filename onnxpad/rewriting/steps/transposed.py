@@ -104,7 +104,7 @@ def grown(chain: Chain, crop: Crop, taps: Sequence[TapsAround]) -> Chain | Expan
 
 def written(chain: Chain, crop: Crop) -> tuple[dict[str, AttributeValue], tuple[str, ...]]:
     """Attributes to set on the node and to remove from it, so that it crops like that."""
-    old = dict(chain.attributes)
+    old = dict(chain.written.attributes)
     sets: dict[str, AttributeValue] = {}
     if any(crop.pads.flat) or "pads" in old:
         sets["pads"] = crop.pads.flat
