@@ -67,13 +67,6 @@ def form_of(size: Symbol) -> Form:
     return size.form or Form(size)
 
 
-def residue(size: Size, modulus: int) -> int | None:
-    """`size` modulo `modulus`, or None where it is not known."""
-    if isinstance(size, int):
-        return size % modulus
-    return size.residue % modulus if size.modulus % modulus == 0 else None
-
-
 def residues(size: Size, modulus: int) -> Sequence[int]:
     """Every value that `size` modulo `modulus` can take, the smallest first."""
     if isinstance(size, int):

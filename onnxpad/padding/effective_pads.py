@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from math import lcm
 
@@ -25,7 +24,6 @@ from onnxpad.padding.chain import AutoPad, Chain, Mark, Pads, Skip, Unclear, is_
 from onnxpad.padding.operators import Kind
 
 _ONE = SizeFact(0, 1)
-_OPTION = re.compile(r"--dim '(.+?)=?((?<==)\d+|%\d+=\d+)'")
 _SLIDING = (Kind.CONVOLUTION, Kind.MAX, Kind.AVERAGE, Kind.LP)
 _LEGIBLE = 40
 """Letters of an expression that a sentence can hold."""
@@ -71,17 +69,6 @@ def _is_of_batch(size: Symbol) -> bool:
     return size.stated.is_batch and form_of(size).factor > 1
 
 
-def shape_to_give(reason: str, outputs: Sequence[tuple[Axis, int]]) -> Skip:
-    """The same for transposed convolutions of a fixed output: the input that it is a stride of."""
-    values: dict[str, int] = {}
-    for axis, output in outputs:
-        if isinstance(axis.size, Symbol) and axis.size.root:
-            cells = -(-output // axis.stride) - axis.size.offset
-            fewest = max(1, cells * axis.size.divisor)
-            values.setdefault(axis.size.root, axis.size.stated.from_on(fewest))
-    return Skip(reason, (facts_text(tuple(values.items())),) if values else _FIX)
-
-
 def numbers_text(facts: Sequence[tuple[str, SizeFact]]) -> str:
     """Options that give sizes of which these facts hold: "--dim 'H=640' --dim 'N=1'"."""
     return facts_text([(root, fact.example) for root, fact in facts])
@@ -96,16 +83,6 @@ def facts_text(facts: Sequence[tuple[str, int | str]]) -> str:
     """Options that say them: "--dim 'N=1' --dim 'H%2=0'"."""
     said = ((name, f"={fact}" if isinstance(fact, int) else fact) for name, fact in facts)
     return " ".join(f"--dim '{name}{fact}'" for name, fact in said)
-
-
-def told_in(hint: str) -> dict[str, SizeFact]:
-    """The facts of such options, by the dimension's name: {'N': =1, 'H': %2=0}."""
-    return {name: SizeFact.read(name, told) for name, told in _OPTION.findall(hint)}
-
-
-def may_be_written(pads: object, hints: Sequence[str]) -> bool:
-    """Whether pads are known, or facts about dimensions make them so."""
-    return pads is not None or bool(hints and told_in(hints[-1]))
 
 
 def settling(skips: Sequence[Skip]) -> tuple[tuple[tuple[str, SizeFact], ...], int]:
@@ -231,8 +208,7 @@ def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
     missing = [index for index, size in enumerate(full) if not isinstance(size, int)]
     if missing:
         parts = ", ".join(f"axis {chain.first_axis + index}" for index in missing)
-        axes_left = [(chain.axes[index], chain.output_shape[index]) for index in missing]
-        return shape_to_give(f"output_shape needs the size of {parts}", axes_left)
+        return Skip(f"output_shape needs the size of {parts}", _FIX)
     sizes = zip(full, extra, chain.output_shape, strict=True)
     known = ((size, *more) for size, *more in sizes if isinstance(size, int))
     return Pads.of([shape_crop(*one, upper=upper) for one in known])

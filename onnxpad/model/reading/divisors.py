@@ -9,7 +9,7 @@ from math import lcm
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact, Told
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.flat_numbers import any_integers
+from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain, Unclear
 from onnxpad.padding.operators import Kind
@@ -92,7 +92,7 @@ def _own_divisor(survey: Survey) -> int:
     for context in survey.contexts:
         for node in context.scope.nodes:
             if node.op_type in ("Div", "Mod") and len(node.inputs) > 1:
-                for number in any_integers(context, node.inputs[1]) or ():
+                for number in constant_integers(context, node.inputs[1]) or ():
                     both = lcm(divisor, abs(number) or 1)
                     divisor = both if both <= _LARGEST else divisor
     return divisor
