@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 from onnx import (
-    NodeProto,
     TensorProto,
     helper,
     numpy_helper,
@@ -165,7 +164,7 @@ class Context:
         """
         scope = self.scope.owner(name)
         if scope is None or name in scope.producers:
-            return held_constant(scope, scope.producers[name]) if scope else None
+            return held_constant(scope.producers[name]) if scope else None
         overridable = scope.parent is None and name in self.document.overridable
         return None if overridable else scope.initializers.get(name)
 
@@ -189,17 +188,11 @@ def _is_constant(node: Node) -> bool:
     return node.op_type == "Constant" and node.domain in PLAIN_DOMAINS
 
 
-def held_constant(scope: Scope, node: Node) -> TensorProto | None:
+def held_constant(node: Node) -> TensorProto | None:
     """The value of a Constant; None for other nodes, and where a call would give it."""
     if not _is_constant(node):
         return None
-    if node.key not in scope.held:
-        scope.held[node.key] = _held(node.proto)
-    return scope.held[node.key]
-
-
-def _held(proto: NodeProto) -> TensorProto | None:
-    for attribute in proto.attribute:
+    for attribute in node.proto.attribute:
         name = attribute.name
         if attribute.ref_attr_name:
             continue

@@ -150,17 +150,6 @@ def _sum(column: Sequence[Size | None]) -> Size | None:
     return None if total is None else size_of(total)
 
 
-RULES: dict[str, ShapeRule] = {
-    **dict.fromkeys(_KEEP, keep),
-    **dict.fromkeys(ARITHMETIC, broadcast),
-    **dict.fromkeys((*COMPARISONS, "Not"), _logic),
-    "Cast": _cast,
-    "QuantizeLinear": quantize,
-    "DequantizeLinear": dequantize,
-    "Concat": _concat,
-}
-
-
 _EXACT = 2**24
 """Whole numbers up to here are exact in float32."""
 
@@ -330,15 +319,20 @@ def _left(dims: Sizes | None, kept: Sequence[Size | None]) -> Size | None:
             return None
 
 
-CUT_RULES: dict[str, ShapeRule] = {
+PLAIN_RULES: dict[str, ShapeRule] = {
+    **dict.fromkeys(_KEEP, keep),
+    **dict.fromkeys(ARITHMETIC, broadcast),
+    **dict.fromkeys((*COMPARISONS, "Not"), _logic),
+    "Cast": _cast,
+    "QuantizeLinear": quantize,
+    "DequantizeLinear": dequantize,
+    "Concat": _concat,
     "Slice": _slice,
     "Expand": _expand,
     "Reshape": _reshape,
     "ConstantOfShape": _constant_of_shape,
     **dict.fromkeys(("Resize", "Upsample"), _resize),
 }
-
-PLAIN_RULES = RULES | CUT_RULES
 """Rules of every operator of ONNX that has one here."""
 
 
