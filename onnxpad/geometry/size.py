@@ -46,11 +46,6 @@ class Symbol:
     stated: SizeFact = field(default=NOTHING_KNOWN, compare=False)
     form: Form | None = None
 
-    @property
-    def offset(self) -> int:
-        """Whole cells that come to the quotient."""
-        return _split(self.form)[2] if self.form else 0
-
 
 Size: TypeAlias = int | Symbol
 

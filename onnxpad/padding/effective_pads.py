@@ -25,8 +25,6 @@ from onnxpad.padding.operators import Kind
 
 _ONE = SizeFact(0, 1)
 _SLIDING = (Kind.CONVOLUTION, Kind.MAX, Kind.AVERAGE, Kind.LP)
-_LEGIBLE = 40
-"""Letters of an expression that a sentence can hold."""
 _FIX = ("give the model's inputs fixed sizes",)
 
 
@@ -97,8 +95,6 @@ def settling(skips: Sequence[Skip]) -> tuple[tuple[tuple[str, SizeFact], ...], i
 def _which(size: Size | None) -> str:
     if size is None:
         return "which nothing in the model tells"
-    if isinstance(size, Symbol) and size.root and len(size.name) > _LEGIBLE:
-        return f"which comes from '{size.root}'"
     return f"which is '{show(size)}'"
 
 
