@@ -13,10 +13,10 @@ from onnxpad import processes
 from onnxpad.errors import ModelError
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import plain_sizes
+from onnxpad.model.editing.session import EditSession, session_on
 from onnxpad.model.facts import ModelFacts, facts_of, kinds_that_cannot_pad
 from onnxpad.model.files.external import refuse_lost_data
 from onnxpad.model.graph.broken import (
-    refuse_broken,
     title_of,
     undefined_operators,
     unknown_operators,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
     from onnxpad.rewriting.for_target.search import Planner
     from onnxpad.rewriting.wanted import Wanted
-    from onnxpad.runtimes.installed import Installed, OnInstalled
+    from onnxpad.runtimes.installed import OnInstalled
 
 __all__ = ["Inspection", "PaddedNode", "inspect"]
 
@@ -388,38 +388,30 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
 
             runtimes = runtimes_asked(stack, names or None, asking)
         work = stack.enter_context(processes.limited(timeout, memory))
-        unmeasured, installed = _releases(names, live=runtimes is not None)
         opened = open_model(model)
-        folder = opened.source.folder if opened.source else None
-        survey = Survey(
-            opened.model,
-            dims=dims,
-            folder=folder,
-            prefer=Preferences(ambiguous),
-            keeps_functions=opened.keeps_functions,
-        )
-        refuse_broken(survey.document)
+        opened = replace(opened, owned=False)
+        survey = session_on(opened, dims, Preferences(ambiguous))
         selected = selection(survey, nodes)
         records = _with_divisors(_records(survey, selected), survey)
-        tries = _Tries(opened, Preferences(ambiguous), nodes, dims or {}, runtimes)
         told: Told = {}
         following, others = None, dict[str, Any]()
         if names:
-            told, following, others = _told(survey, names, selected, tries, installed)
+            wanted = partial(_wanted, opened, Preferences(ambiguous), nodes, runtimes)
+            told, following, others = _told(survey, names, selected, wanted, dims or {})
         placement = placed(opened, survey.sites_now(), selected, device) if device else {}
         return Inspection(
             tuple(node for node, _, _ in records),
             dict(dims or {}),
-            _by_target({name: judged for name, (judged, _) in told.items()}),
+            _by_target({name: one.first for name, one in told.items()}),
             placement,
             device or "",
-            {name: opened_up for name, (_, opened_up) in told.items()},
+            {name: one.opening for name, one in told.items()},
             tuple(work.met.values()),
             facts_of(opened.model)._replace(unknown_operators=unknown_operators(survey.document)),
-            unmeasured,
+            {name: one.unmeasured for name, one in told.items() if one.unmeasured},
             others,
             tuple(chain for _, chain, _ in records),
-            _not_judged(survey, [found for found, _ in told.values()]),
+            _not_judged(survey, [one.first for one in told.values()]),
             survey.recorded,
             following,
             ambiguous,
@@ -467,18 +459,6 @@ def _named(targets: Sequence[TargetName]) -> list[str]:
         return list(all_targets())
     found = find_targets(targets)
     return [one.name for one in found.parts or (found,)]
-
-
-def _releases(names: Sequence[str], *, live: bool) -> tuple[dict[str, str], dict[str, Installed]]:
-    """By target what is not known of its release, and what is installed of it in another one."""
-    if not names:
-        return {}, {}
-    from onnxpad.runtimes.installed import otherwise_installed
-    from onnxpad.runtimes.targets import find_target
-
-    notes = {name: note for name in names if (note := find_target(name).note)}
-    found = () if live else ((name, otherwise_installed(name)) for name in names)
-    return notes, {name: one for name, one in found if one is not None}
 
 
 def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[_Record, ...]:
@@ -537,117 +517,107 @@ def _with_divisors(records: Sequence[_Record], survey: Survey) -> tuple[_Record,
     return tuple((settled(one[0]), *one[1:]) if id(one) in hanging else one for one in records)
 
 
-class _Tries(NamedTuple):
-    """Rewrites of the model, tried as a user would try them."""
+def _wanted(
+    opened: Opened,
+    reading: Preferences,
+    nodes: str | Sequence[str] | None,
+    live: Live | None,
+    targets: Sequence[str],
+    *,
+    require_device: bool = False,
+) -> Wanted:
+    """A rewrite for targets, as a user would try it."""
+    from onnxpad.rewriting.for_target.requests import planner
+    from onnxpad.rewriting.wanted import Wanted
 
-    opened: Opened
-    reading: Preferences
-    nodes: str | Sequence[str] | None
-    dims: Mapping[str, int | str]
-    live: Live | None = None
-
-    def wanted(self, targets: Sequence[str], *, require_device: bool = False) -> Wanted:
-        """The rewrite for these targets."""
-        from onnxpad.rewriting.for_target.requests import planner
-        from onnxpad.rewriting.wanted import Wanted
-
-        kept = replace(self.opened, owned=False)
-        planning = partial(planner, targets, require_device=require_device, live=self.live)
-        return Wanted(kept, (), planning, self.reading, self.nodes)
-
-    def fitted(
-        self,
-        targets: Sequence[str],
-        dims: Mapping[str, int | str],
-        known: Planner | None = None,
-        *,
-        require_device: bool = False,
-    ) -> Fitted | None:
-        """What it comes to; a planner that is `known` has ways already."""
-        wanted = self.wanted(targets, require_device=require_device)
-        planner = known or wanted.planning(dims)
-        return wanted.tried(dims, planner) if planner else None
-
-    def writes(self, *asked: Any, require_device: bool = False) -> bool:  # noqa: ANN401
-        """Whether it writes the model."""
-        fitted = self.fitted(*asked, require_device=require_device)
-        return bool(fitted and fitted.writes)
+    planning = partial(planner, targets, require_device=require_device, live=live)
+    return Wanted(opened, (), planning, reading, nodes)
 
 
-Told = dict[str, tuple[tuple["NodeVerdict", ...], "Opening"]]
+Told = dict[str, "Fitted"]
 FOLLOWED = 3
 """Of so many targets each node is told, and what to do about them is tried."""
 
 
 def _told(
-    survey: Survey,
+    session: EditSession,
     names: Sequence[str],
     selected: Callable[[Address], bool],
-    tries: _Tries,
-    installed: Mapping[str, Installed],
+    wanted: Callable[..., Wanted],
+    dims: Mapping[str, int | str],
 ) -> tuple[Told, Following | None, dict[str, OnInstalled]]:
     """For each target its verdicts, and what would help where there is no way; what to do then.
 
-    Behind that what those do otherwise that are `installed` in another release.
+    Behind that what those do otherwise that are installed in another release.
     """
-    from onnxpad.rewriting.for_target.judge import judged  # loads every pass
-    from onnxpad.rewriting.for_target.requests import beyond_batch
+    from onnxpad.rewriting.for_target.judge import on_installed  # loads every pass
 
-    sizes = beyond_batch(survey.document.model, survey.facts)
     few = len(names) <= FOLLOWED
     told: Told = {}
-    planners, others = {}, {}
+    planners: dict[str, Planner] = {}
+    others: dict[str, OnInstalled] = {}
     for name in names:
-        wanted = tries.wanted([name])
-        if one := wanted.planning(sizes):
-            planners[name] = one
-            found, whole = wanted.judged(survey, one, selected, tries.dims)
-            opening = wanted.opening(survey, found, one, tries.dims)
-            if whole and not opening.facts:
-                opening = opening._replace(left=whole.left)
-            if few and any(map(_falls_back, found)):
-                dims = {**tries.dims, **opening.dims}
-                tried = tries.fitted([name], dims, require_device=True)
-                left = {one.node for one in tried.unfit} if tried else {v.node for v in found}
-                found = tuple(
-                    replace(v, on_device=v.node not in left) if _falls_back(v) else v for v in found
-                )
-            told[name] = opening.told_to(found), opening
-            if name in installed:
-                judge = one.judge.of(installed[name].target)
-                there = [each.answer for *_, each, _ in judged(survey, judge, selected)]
-                if there != [verdict.judgement.answer for verdict in found]:
-                    others[name] = installed[name].doing(there)
-    return told, _following(told, planners, tries) if few else None, others
+        asked = wanted([name])
+        done = asked.opened_up(asked.done(dims, session=session.fork()), dims)
+        if done.fitting is None or done.planner is None:
+            continue
+        fitting, planners[name] = done.fitting, done.planner
+        found, opening = fitting.before, fitting.opening
+        if not opening.facts:
+            opening = opening._replace(left=fitting.left)
+        if few and any(map(_falls_back, found)):
+            tried = wanted([name], require_device=True).tried({**dims, **opening.dims})
+            left = {one.node for one in tried.unfit} if tried else {one.node for one in found}
+            found = tuple(
+                replace(one, on_device=one.node not in left) if _falls_back(one) else one
+                for one in found
+            )
+        told[name] = fitting._replace(first=opening.told_to(found), opening=opening)
+        if done.planner.judge.live is None:
+            installed = on_installed(session, done.planner.judge, selected)
+            others |= zip([name], installed, strict=False)
+    return told, _following(told, planners, wanted, dims) if few else None, others
 
 
-def _following(told: Told, planners: Mapping[str, Planner], tries: _Tries) -> Following | None:
+def _following(
+    told: Told,
+    planners: Mapping[str, Planner],
+    wanted: Callable[..., Wanted],
+    given: Mapping[str, int | str],
+) -> Following | None:
     """A rewrite that writes the model for a target, and where it can for the others as well.
 
     Where no target has a node to mend, it is one that requires the device.
     """
     to_mend = [
         name
-        for name, (found, opening) in told.items()
-        if opening.facts or any(map(_is_to_be_rewritten, found))
+        for name, one in told.items()
+        if one.opening.facts or any(map(_is_to_be_rewritten, one.first))
     ]
     falling = [
         name
-        for name, (found, _) in told.items()
-        if {one.on_device for one in found if _falls_back(one)} == {True}
+        for name, found in told.items()
+        if {one.on_device for one in found.first if _falls_back(one)} == {True}
     ]
     for name in to_mend or falling:
-        found, opening = told[name]
-        dims = {**tries.dims, **opening.dims}
-        is_tried = bool(to_mend) and not opening.writes
-        if is_tried and (_is_stuck(found) or not tries.writes([name], dims, planners[name])):
-            continue
-        others = [o for o in told if o != name and (told[o][1].writes or not _is_stuck(told[o][0]))]
-        facts = [fact for one in (name, *others) for fact in told[one][1].facts]
+        found, opening = told[name].first, told[name].opening
+        dims = {**given, **opening.dims}
+        if to_mend and not opening.writes:
+            tried = None if _is_stuck(found) else wanted([name]).tried(dims, planners[name])
+            if tried is None or not tried.writes:
+                continue
+        others = [
+            other
+            for other, one in told.items()
+            if other != name and (one.opening.writes or not _is_stuck(one.first))
+        ]
+        facts = [fact for one in (name, *others) for fact in told[one].opening.facts]
         shared = dict(sorted(facts, key=lambda fact: isinstance(fact[1], int)))  # numbers win
-        shared = {**shared, **tries.dims}
-        if others and tries.writes([name, *others], shared, require_device=not to_mend):
-            return Following((name, *others), shared, not to_mend)
+        shared = {**shared, **given}
+        if others:
+            both = wanted([name, *others], require_device=not to_mend).tried(shared)
+            if both and both.writes:
+                return Following((name, *others), shared, not to_mend)
         return Following((name,), dims, not to_mend)
     return None
 

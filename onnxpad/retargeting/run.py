@@ -17,33 +17,28 @@ from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.candidates import as_windows
 from onnxpad.retargeting.feasible import refuse_infeasible
-from onnxpad.retargeting.habits import named_convention
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.move import as_it_runs, moved, unchanged_because
 from onnxpad.retargeting.plan import Plan, with_settings
 from onnxpad.retargeting.report import Kept, Move, Refused, SizeTexts
-from onnxpad.retargeting.windows_read import differs, resizes, too_many_cells
+from onnxpad.retargeting.windows_read import differs, too_many_cells
 
 Progress = Callable[[str, int, int], None]
 T = TypeVar("T", Move, Kept, Refused)
 Outcome: TypeAlias = Move | Kept | Refused
 _TRY = "\n  try     correct the entry, or leave it out; onnxpad inspect shows what the node has now"
-_LONE_PAD = (
-    "the entry of a Pad node holds 'pad_node' alone, with pads, value and mode; a Pad in front of "
-    "a convolution or pool belongs into the entry of that operator"
-)
 
 
 @dataclass(frozen=True, slots=True)
 class MoveRule:
-    """The padding that each node gets: that of a convention, or what a plan lists.
+    """The padding that each node gets: as the convention `to` writes it, or as a plan says.
 
-    change: the chain of a node as it is and as it is to be, equal where the node stays.
-    plan: the plan, None for a convention; only the nodes that it lists are asked about.
+    source: the convention that the model's padding is written in, None for any.
+    plan: only the nodes that it lists are asked about.
     """
 
-    name: str
-    change: Callable[[str, Chain], tuple[Chain, Chain] | Skip]
+    to: str
+    source: str | None = None
     plan: Plan | None = None
 
     @property
@@ -51,32 +46,19 @@ class MoveRule:
         """The nodes that the model must have."""
         return tuple(entry.node for entry in self.plan.entries) if self.plan else ()
 
-
-def by_convention(to: str, source: str | None) -> MoveRule:
-    """Every node as the convention `to` would write it; RequestError for unknown names."""
-    name = named_convention(to)
-    if source is not None:
-        named_convention(source)
-
-    def change(_: str, chain: Chain) -> tuple[Chain, Chain] | Skip:
-        after = moved(chain, to, source=source)
-        return after if isinstance(after, Skip) else (chain, after)
-
-    return MoveRule(name, change)
-
-
-def by_plan(plan: Plan) -> MoveRule:
-    """Give each node the padding that the plan lists."""
-    settings = {entry.node: entry.settings for entry in plan.entries}
-
-    def change(node: str, chain: Chain) -> tuple[Chain, Chain] | Skip:
-        where, entry = f"{plan.label}, node '{node}' ({chain.op.name})", settings[node]
+    def change(self, node: str, chain: Chain) -> tuple[Chain, Chain] | Skip:
+        """The chain of a node as it is and as it is to be, equal where the node stays."""
+        if self.plan is None:
+            after = moved(chain, self.to, source=self.source)
+            return after if isinstance(after, Skip) else (chain, after)
+        where = f"{self.plan.label}, node '{node}' ({chain.op.name})"
+        entry = next(entry.settings for entry in self.plan.entries if entry.node == node)
         before: Chain | Skip = chain
         if chain.trouble:
             return chain.trouble.as_skip()
         if chain.op.kind is Kind.PAD:
             if [*entry] != ["pad_node"] or entry["pad_node"] is None:
-                raise RequestError(f"{where}: {_LONE_PAD}")
+                raise RequestError(f"{where}: the entry of a Pad holds 'pad_node' alone{_TRY}")
             before = as_windows(chain)
         if isinstance(before, Skip):
             return before
@@ -87,8 +69,6 @@ def by_plan(plan: Plan) -> MoveRule:
             raise RequestError(f"{where}: {error!s}{_TRY}") from error
         written = as_it_runs(before, after)
         return written if isinstance(written, Skip) else (before, written)
-
-    return MoveRule("plan", change, plan)
 
 
 class Run:
@@ -156,12 +136,12 @@ class Run:
         if after != before:
             return self._moved(site, before, after)
         is_planned = self._rule.plan is not None
-        why = unchanged_because(before, self._rule.name)
+        why = unchanged_because(before, self._rule.to)
         why = "the plan says what is there" if is_planned else why
         return Kept(site.address, site.op, label_of(before), why)
 
     def _moved(self, site: Site, before: Chain, after: Chain) -> Move:
-        session, resized = self._session, resizes(before, after)
+        session, resized = self._session, _resizes(before, after)
         if resized and self._sound is None:
             self._sound = breaks(session.contexts)
         edits = session.change(site, after)
@@ -180,6 +160,12 @@ class Run:
             tuple(edits),
             (before, after),
         )
+
+
+def _resizes(one: Chain, other: Chain) -> bool:
+    """Whether the output may get another size, at some size that the input can have."""
+    sizes = output_sizes(one)
+    return None in sizes or sizes != output_sizes(other)
 
 
 def _shown(chain: Chain) -> SizeTexts:

@@ -38,9 +38,7 @@ from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import (
     Change,
     Refusal,
-    Undone,
     standing,
-    undone,
 )
 from onnxpad.rewriting.wanted import Wanted
 from onnxpad.runtimes.own_targets import Asking, TargetName
@@ -70,7 +68,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @reported(
-    *("passes", "changed", "assumed", "relied_on", "changes", "skips", "notes", "undone"),
+    *("passes", "changed", "assumed", "relied_on", "changes", "skips", "notes"),
     *("fitted as target", "operators", "limits_met", "inlined", "not_judged"),
     *("unknown_operators", "runs"),
 )
@@ -79,10 +77,9 @@ class Rewriting(Edited, Report):
     """What a rewrite did.
 
     `skips` are nodes that a pass left alone, with the reason, `notes` nodes where it had nothing
-    to do and says more. `fitting` is what was done for `target`. `relied_on` are those of the
-    sizes that the user stated without which it would not hold, or the target would not be
-    known to take it: sizes of inputs are written into the model, other facts into its metadata as
-    `onnxpad.holds_where`. `operators` are
+    to do and says more. `fitting` is what was done for `target`. `relied_on` are the sizes that
+    the user stated, where something was edited or a target takes all: sizes of inputs are written
+    into the model, other facts into its metadata as `onnxpad.holds_where`. `operators` are
     counts, None of a graphsurgeon Graph, `original` gives the model as it was. `unknown_operators`
     are those of ONNX's domain that their opset does not have. `runs` are those of the whole model,
     one for each runtime that was asked.
@@ -98,7 +95,7 @@ class Rewriting(Edited, Report):
     unknown_operators: tuple[UnknownOperator, ...] = ()
     runs: tuple[WholeRun, ...] = ()
 
-    schema = 4
+    schema = 5
 
     @property
     def run(self) -> WholeRun | None:
@@ -115,11 +112,6 @@ class Rewriting(Edited, Report):
         change = {kind: now[kind] - was[kind] for kind in sorted(was | now)}
         left = {kind: number for kind, number in change.items() if number}
         return OperatorCounts(was.total(), now.total(), left)
-
-    @cached_property
-    def undone(self) -> tuple[Undone, ...]:
-        """Nodes whose changes take each other back: they are written as before."""
-        return undone(self.changes)
 
     @cached_property
     def not_judged(self) -> tuple[str, ...]:
@@ -234,8 +226,8 @@ def rewrite(  # noqa: PLR0913  one option each
         asked = planning()
         default = () if asked else DEFAULT_PASSES
         rules = [find_pass(name) for name in (default if passes is None else names_of(passes))]
-        # As it was, to work on once more: with fewer sizes, or with some that a target waits for.
-        kept = replace(opened, owned=False) if dims or asked else opened
+        # As it was, to work on once more, with sizes that a target waits for.
+        kept = replace(opened, owned=False) if asked else opened
         wanted = Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
         done = wanted.opened_up(wanted.done(dims, progress), dims)
         session, log, fitting = done.session, done.log, done.fitting
@@ -244,8 +236,7 @@ def rewrite(  # noqa: PLR0913  one option each
         name = asked.judge.target.name if asked else ""
         if strict:
             _refuse_rest(skips, fitting, name)
-        _take_back_undone(session, log.changes)
-        relied = wanted.relied(done, dims)
+        relied = done.relied(dims)
         session.restate(stated(kept.model, session.script, relied, whole=kept.surgeon is None))
         session.restate(_corrections(session, log.changes))
         result = finish(session, opened) if session.script else untouched(opened)
@@ -314,13 +305,6 @@ def _with_divisors(skips: Sequence[Refusal], session: EditSession) -> list[Refus
     if not facts:
         return list(skips)
     return [replace(one, skip=settled(one.skip)) if id(one) in hanging else one for one in skips]
-
-
-def _take_back_undone(session: EditSession, changes: Sequence[Change]) -> None:
-    """Forget the edits where all of them take each other back."""
-    edits, nodes = sum(len(one.edits) for one in changes), {one.node.id for one in changes}
-    if len(session.script) == edits and len(undone(changes)) == len(nodes):
-        session.script.clear()
 
 
 def _corrections(session: EditSession, changes: Sequence[Change]) -> list[Resize]:

@@ -9,16 +9,13 @@ from onnxpad.errors import ModelError, RequestError
 from onnxpad.model.editing.session import EditSession, session_on
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.opened import Opened
-from onnxpad.model.reading.survey import Survey, selection
-from onnxpad.model.stated_sizes import relied_on
+from onnxpad.model.reading.survey import selection
 from onnxpad.padding.chain import Preferences
 from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.pipeline import PassLog, inserted_by, run
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.fit import Fitted
-    from onnxpad.rewriting.for_target.judge import Selected
-    from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
     from onnxpad.rewriting.for_target.search import Planner
 
 Progress = Callable[[str, int, int], None]
@@ -33,11 +30,10 @@ class Done(NamedTuple):
     fitting: Fitted | None
     planner: Planner | None = None
 
-    @property
-    def came_to(self) -> tuple[object, ...]:
-        """The edits, how many nodes the target takes behind them, and how many have no way."""
-        script, fitting = tuple(self.session.script), self.fitting
-        return (script, fitting.taken, len(fitting.no_way)) if fitting else (script,)
+    def relied(self, dims: Dims) -> dict[str, int | str]:
+        """The sizes stated, where edits or the target's verdicts may rest on them."""
+        takes_all = self.fitting is not None and not self.fitting.unfit
+        return dict(dims or {}) if takes_all or self.session.script else {}
 
 
 class Wanted(NamedTuple):
@@ -50,12 +46,19 @@ class Wanted(NamedTuple):
     nodes: str | Sequence[str] | None
 
     def done(
-        self, dims: Dims, progress: Progress | None = None, planner: Planner | None = None
+        self,
+        dims: Dims,
+        progress: Progress | None = None,
+        planner: Planner | None = None,
+        session: EditSession | None = None,
     ) -> Done:
-        """The passes, and then what the target still needs; a `planner` knows ways already."""
-        known = beyond_batch(self.opened.model, dims)
-        asked = planner.knowing(assumes_sizes=bool(known)) if planner else self.planning(known)
-        session = session_on(self.opened, dims, self.reading)
+        """The passes, and then what the target still needs.
+
+        A `planner` has ways already, and a `session` has read the model.
+        """
+        session = session or session_on(self.opened, dims, self.reading)
+        sizes = beyond_batch(self.opened.model, session.facts)
+        asked = planner.knowing(assumes_sizes=bool(sizes)) if planner else self.planning(sizes)
         selected = selection(session, self.nodes)
         log = run(session, self.rules, selected, progress)
         if asked is None:
@@ -69,61 +72,30 @@ class Wanted(NamedTuple):
             return selected(node) or node.id in made
 
         fitting = fit(session, asked, reached, log.changes, progress, self._whole(dims))
-        judge = asked.judge
-        is_first = planner is None and not judge.live
-        installed = tuple(on_installed(session, judge, reached)) if is_first else ()
+        is_first = planner is None and not asked.judge.live
+        installed = tuple(on_installed(session, asked.judge, reached)) if is_first else ()
         return Done(session, log, fitting._replace(installed=installed), asked)
 
     def _whole(self, dims: Dims) -> Mapping[str, int | str] | None:
         """The sizes where the model may be changed as a whole; None where chosen nodes alone."""
         return (dims or {}) if self.nodes is None and self.opened.surgeon is None else None
 
-    def relied(self, done: Done, dims: Dims) -> dict[str, int | str]:
-        """Those of the sizes stated without which the same ways would come to something else.
-
-        None where there is nothing to write that they may have decided: no edits, and no verdicts.
-        """
-        takes_all = done.fitting is not None and not done.fitting.unfit
-        if not takes_all and not done.session.script:
-            return {}
-
-        def again(fewer: Dims) -> bool:
-            return self.done(fewer, planner=done.planner).came_to == done.came_to
-
-        return relied_on(done.session.script, dims or {}, again)
-
     def opened_up(self, done: Done, dims: Dims) -> Done:
         """The same with what a user can add to the request, where nodes have no way."""
-        if done.fitting is None or done.planner is None or not done.fitting.no_way:
+        fitting = done.fitting
+        if fitting is None or not fitting.no_way:
             return done
-        opening = self.opening(done.session, done.fitting.no_way, done.planner, dims)
-        no_way = opening.told_to(done.fitting.no_way)
-        return done._replace(fitting=done.fitting._replace(opening=opening, no_way=no_way))
-
-    def judged(
-        self, survey: Survey, planner: Planner, selected: Selected, dims: Dims
-    ) -> tuple[tuple[NodeVerdict, ...], Fitted | None]:
-        """Every node with its way, and what a rewrite comes to that changes the whole model.
-
-        It is tried on the model, as what it does to one node may settle another.
-        """
-        from onnxpad.rewriting.for_target.search import verdicts
-
-        judged = tuple(verdicts(survey, planner, selected))
-        fitting = self.done(dims, planner=planner).fitting if any(x.way for x in judged) else None
-        if fitting is None:
-            return judged, None
-        return tuple(fitting.ways_of(judged)), fitting
-
-    def opening(
-        self, survey: Survey, judged: Sequence[NodeVerdict], planner: Planner, dims: Dims
-    ) -> Opening:
-        """What settles most of the nodes that have no way, tried on the model itself."""
         from onnxpad.rewriting.for_target.openings import opening
 
-        return opening(survey, judged, lambda facts: self.tried({**(dims or {}), **facts}, planner))
+        best = opening(
+            done.session,
+            fitting.no_way,
+            lambda facts: self.tried({**(dims or {}), **facts}, done.planner),
+        )
+        no_way = best.told_to(fitting.no_way)
+        return done._replace(fitting=fitting._replace(opening=best, no_way=no_way))
 
-    def tried(self, dims: Mapping[str, int | str], planner: Planner) -> Fitted | None:
+    def tried(self, dims: Mapping[str, int | str], planner: Planner | None = None) -> Fitted | None:
         """What a rewrite with these sizes comes to; None where they contradict the model."""
         try:
             return self.done(dims, planner=planner).fitting

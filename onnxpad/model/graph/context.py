@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from onnx import (
+    NodeProto,
     TensorProto,
     helper,
     numpy_helper,
@@ -190,9 +191,12 @@ def _is_constant(node: Node) -> bool:
 
 def held_constant(node: Node) -> TensorProto | None:
     """The value of a Constant; None for other nodes, and where a call would give it."""
-    if not _is_constant(node):
-        return None
-    for attribute in node.proto.attribute:
+    return stored_value(node.proto) if _is_constant(node) else None
+
+
+def stored_value(proto: NodeProto) -> TensorProto | None:
+    """What a Constant holds, but for texts and sparse tensors."""
+    for attribute in proto.attribute:
         name = attribute.name
         if attribute.ref_attr_name:
             continue
