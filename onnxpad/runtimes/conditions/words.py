@@ -89,7 +89,6 @@ def condition_of(term: Term, *, settled: bool = True) -> Condition:
         word.cure.format(number),
         of_opset=name.startswith("opset_"),
         of_sizes=name == "open_sizes",
-        of_windows=name == "last_window_dropped",
     )
     return _settled(condition) if settled and word.of_cells else condition
 
