@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from onnx import ModelProto
 
 from onnxpad import inspect, rewrite
+from tests.command import told_in
 from tests.models.text import text_model
 
 # The Einsum hides the shape from everything but onnx's shape inference.
@@ -70,8 +69,7 @@ def test_a_batch_is_offered_no_number_of_pixels(nodes: str, dims: str, expected:
     )
     hints = [node.hints for node in inspect(model).nodes if node.pads is None]
     assert hints[0][0] == expected
-    sizes = re.findall(r"--dim '(\w+)=(\d+)'", expected)
-    facts: dict[str, int | str] = {name: int(size) for name, size in sizes}
+    facts = {name: fact.told for name, fact in told_in(expected).items()}
     assert all(node.pads is not None for node in inspect(model, dims=facts).nodes)
 
 
