@@ -221,13 +221,12 @@ def rewrite(  # noqa: PLR0913  one option each
         opened = open_model(model)
         granted: dict[str, Any] = {"allow_unknown": allow_unknown, "require_device": require_device}
         granted |= {"prefer": prefer, "exclude": exclude, "live": runtimes}
-        planning = partial(planner, target, **granted)
-        asked = planning()
+        asked = planner(target, **granted)
         default = () if asked else DEFAULT_PASSES
         rules = [find_pass(name) for name in (default if passes is None else names_of(passes))]
         # As it was, to work on once more, with sizes that a target waits for.
         kept = replace(opened, owned=False) if asked else opened
-        wanted = Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
+        wanted = Wanted(kept, rules, asked, Preferences(ambiguous, legacy_split), nodes)
         done = wanted.opened_up(wanted.done(dims, progress), dims)
         session, log, fitting = done.session, done.log, done.fitting
         skips = _with_divisors(standing(session, log), session)

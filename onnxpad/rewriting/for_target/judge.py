@@ -176,9 +176,9 @@ def _plain(survey: Survey, judge: Judge) -> Iterator[tuple[Scope, Node, str, Jud
 def on_installed(survey: Survey, judge: Judge, selected: Selected) -> Iterator[OnInstalled]:
     """What installed releases of the target do with the nodes as they are, where it is otherwise.
 
-    As `inspect` says it: of the newest release, where none was asked for.
+    As `inspect` says it: of the newest release, where none was asked for. None of a live judge.
     """
-    for target in judge.target.parts or (judge.target,):
+    for target in () if judge.live else judge.target.parts or (judge.target,):
         if installed := otherwise_installed(target.name):
             here, there = (
                 [answer.answer for *_, answer, _ in judged(survey, judge.of(one), selected)]
