@@ -25,7 +25,7 @@ from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.as_written import as_written
-from onnxpad.model.reading.divisors import hanging_on_sizes, hints_beside, settling_facts
+from onnxpad.model.reading.divisors import hanging_on_sizes, settling_facts
 from onnxpad.model.reading.survey import Site, Survey, selection
 from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import (
@@ -36,7 +36,7 @@ from onnxpad.padding.chain import (
     Preferences,
     Skip,
 )
-from onnxpad.padding.effective_pads import effective_pads, facts_text
+from onnxpad.padding.effective_pads import effective_pads, facts_text, rests_text
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
@@ -60,7 +60,7 @@ def with_far_pad(chain: Chain) -> Chain:
 
     Behind a Transpose, or the DequantizeLinear of a group of its own, it pads all the same.
     """
-    far = chain.far_pad
+    far = chain.around.far_pad
     if chain.pad is not None or far is None or far.unclear or not any(far.pads.flat):
         return chain
     return replace(chain, pad=far)
@@ -509,7 +509,7 @@ def _with_divisors(records: Sequence[_Record], survey: Survey) -> tuple[_Record,
     facts = settling_facts(survey) if hanging else ()
 
     def settled(node: PaddedNode) -> PaddedNode:
-        return node._replace(hints=hints_beside(node.hints, facts))
+        return node._replace(hints=(*node.hints, rests_text(facts)))
 
     if not facts:
         return tuple(records)

@@ -25,10 +25,11 @@ from onnxpad.model.opened import (
     open_model,
     untouched,
 )
-from onnxpad.model.reading.divisors import hanging_on_sizes, hints_beside, settling_facts
+from onnxpad.model.reading.divisors import hanging_on_sizes, settling_facts
 from onnxpad.model.reading.survey import without_collections
 from onnxpad.model.stated_sizes import stale_sizes, stated
 from onnxpad.padding.chain import Mark, Preference, Preferences, Skip
+from onnxpad.padding.effective_pads import rests_text
 from onnxpad.padding.operators import Kind
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.report import can_pad
@@ -298,7 +299,7 @@ def _with_divisors(skips: Sequence[Refusal], session: EditSession) -> list[Refus
     facts = settling_facts(session) if hanging else ()
 
     def settled(skip: Skip) -> Skip:
-        return replace(skip, hints=hints_beside(skip.hints, facts), settled_by=facts)
+        return replace(skip, hints=(*skip.hints, rests_text(facts)), settled_by=facts)
 
     if not facts:
         return list(skips)
