@@ -29,7 +29,6 @@ from onnxpad.model.reading.divisors import hanging_on_sizes, hints_beside, settl
 from onnxpad.model.reading.survey import Site, Survey, selection
 from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import (
-    AutoPad,
     Chain,
     Pads,
     Preference,
@@ -47,10 +46,10 @@ from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
     from onnxpad.probing.live import Live, RuntimeRan
-    from onnxpad.rewriting.for_target.fit import Fitted
+    from onnxpad.rewriting.for_target.judge import Judge
     from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
-    from onnxpad.rewriting.for_target.search import Planner
     from onnxpad.rewriting.wanted import Wanted
+    from onnxpad.runtimes.conditions.rows import Answer
     from onnxpad.runtimes.installed import Installed, OnInstalled
 
 __all__ = ["Inspection", "PaddedNode", "inspect"]
@@ -67,37 +66,17 @@ def with_far_pad(chain: Chain) -> Chain:
     return replace(chain, pad=far)
 
 
-def _pads(chain: Chain, written: AsWritten) -> Pads | Skip:
+def _pads(chain: Chain) -> Pads | Skip:
     step = chain.pad
     if step is None or not (chain.reads or chain.op.kind is Kind.PAD):
-        found = effective_pads(chain)
-        if isinstance(found, Skip) and not found.hints:
-            return Skip(found.reason, _hints(chain, written))
-        return found
+        return effective_pads(chain)
     return step.unclear.as_skip() if step.unclear else step.pads
 
 
 def _forms(chain: Chain, written: AsWritten) -> frozenset[Form]:
     """The forms, an auto_pad that cannot be read among them."""
-    says = chain.trouble and _says_auto_pad(chain, written)
+    says = chain.trouble and chain.op.auto_pad and written.auto_pad not in ("", "NOTSET")
     return forms_of(chain) | {Form.AUTO_PAD} if says else forms_of(chain)
-
-
-def _hints(chain: Chain, written: AsWritten) -> tuple[str, ...]:
-    """What to write into a file that nobody can read as it is."""
-    if not chain.trouble or chain.trouble.unread or chain.op.why_left_alone:
-        return ()
-    if _says_auto_pad(chain, written) and written.auto_pad not in AutoPad.__members__:
-        return tuple(
-            f"auto_pad={mode} in the file" for mode in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
-        )
-    if chain.axes:
-        return ()
-    return ("kernel_shape in the file",)
-
-
-def _says_auto_pad(chain: Chain, written: AsWritten) -> bool:
-    return chain.op.auto_pad and written.auto_pad not in ("", "NOTSET")
 
 
 def placed(
@@ -134,7 +113,7 @@ def _is_main(site: Site) -> bool:
     return site.address.scope == ""
 
 
-_Record: TypeAlias = "tuple[PaddedNode, Chain, Site]"
+_Record: TypeAlias = "tuple[PaddedNode, Chain]"
 Plain: TypeAlias = int | float | str | tuple[int, ...] | tuple[float, ...]
 Sizes: TypeAlias = tuple[int | str | None, ...] | None
 
@@ -204,21 +183,6 @@ class Finding(NamedTuple):
         return found
 
 
-class Following(NamedTuple):
-    """A rewrite that was tried and writes the model.
-
-    require_device: whether it is for nodes alone that fall back.
-    """
-
-    targets: tuple[str, ...]
-    dims: Mapping[str, int | str]
-    require_device: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """The same as plain data."""
-        return self._asdict() | {"targets": list(self.targets), "dims": dict(self.dims)}
-
-
 KINDS = {
     "falls back": "fallback",
     "unknown": "unknown",
@@ -259,7 +223,6 @@ class Inspection(Report):
     installed: where none was, what the installed one does otherwise than the newest.
     model: what the file says of itself.
     not_judged: kinds of operators that targets were not asked about, since they cannot pad.
-    following: a rewrite for targets that was tried and writes the model.
     ambiguous: which of auto_pad and pads the user follows.
     ran: the runtimes that were asked, by target; `live` are the words of the command line for that.
     chains: what was read of each node, for pictures.
@@ -278,7 +241,6 @@ class Inspection(Report):
     chains: tuple[Chain, ...] = ()
     not_judged: tuple[str, ...] = ()
     recorded: Mapping[str, int | str] = field(default_factory=dict)
-    following: Following | None = None
     ambiguous: Preference = None
     ran: Mapping[str, RuntimeRan] = field(default_factory=dict)
     live: str = ""
@@ -400,42 +362,38 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         )
         refuse_broken(survey.document)
         selected = selection(survey, nodes)
-        records = _with_divisors(_records(survey, selected), survey)
-        tries = _Tries(opened, Preferences(ambiguous), nodes, dims or {}, runtimes)
-        told: Told = {}
-        following, others = None, dict[str, Any]()
+        records = _records(survey, selected)
+        wanted = partial(_wanted, opened, Preferences(ambiguous), nodes, runtimes)
+        targets, openings, others = dict[str, Any](), dict[str, Any](), dict[str, Any]()
         if names:
-            told, following, others = _told(survey, names, selected, tries, installed)
+            from onnxpad.rewriting.for_target.requests import ByTarget
+
+            targets = ByTarget()
+        for name, judge, found, opening in _told(survey, wanted, names, selected, dims or {}):
+            targets[name], openings[name] = found, opening
+            if name in installed:
+                there = _answers(survey, judge.of(installed[name].target), selected)
+                if there != [verdict.judgement.answer for verdict in found]:
+                    others[name] = installed[name].doing(there)
         placement = placed(opened, survey.sites_now(), selected, device) if device else {}
         return Inspection(
-            tuple(node for node, _, _ in records),
+            tuple(node for node, _ in records),
             dict(dims or {}),
-            _by_target({name: judged for name, (judged, _) in told.items()}),
+            targets,
             placement,
             device or "",
-            {name: opened_up for name, (_, opened_up) in told.items()},
+            openings,
             tuple(work.met.values()),
             facts_of(opened.model)._replace(unknown_operators=unknown_operators(survey.document)),
             unmeasured,
             others,
-            tuple(chain for _, chain, _ in records),
-            _not_judged(survey, [found for found, _ in told.values()]),
+            tuple(chain for _, chain in records),
+            _not_judged(survey, list(targets.values())),
             survey.recorded,
-            following,
             ambiguous,
             runtimes.ran if runtimes else {},
             live_words(live),
         )
-
-
-def _by_target(
-    found: Mapping[str, tuple[NodeVerdict, ...]],
-) -> Mapping[str, tuple[NodeVerdict, ...]]:
-    if not found:
-        return {}
-    from onnxpad.rewriting.for_target.requests import ByTarget
-
-    return ByTarget(found)
 
 
 def _not_judged(survey: Survey, targets: Sequence[Sequence[NodeVerdict]]) -> tuple[str, ...]:
@@ -481,10 +439,10 @@ def _releases(names: Sequence[str], *, live: bool) -> tuple[dict[str, str], dict
     return notes, {name: one for name, one in found if one is not None}
 
 
-def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[_Record, ...]:
-    """One for each node, with what was read of it; nodes that compute the same share a chain."""
+def _records(survey: Survey, selected: Callable[[Address], bool]) -> list[_Record]:
+    """One for each node, with its chain; nodes that compute the same share one."""
     known: dict[tuple[int, AsWritten], dict[str, Any]] = {}
-    found: list[_Record] = []
+    records: list[_Record] = []
     for site in (*survey.sites_now(), *survey.compounds()):
         if selected(site.address):
             written = as_written(site.context, site.node, site.chain)
@@ -499,13 +457,26 @@ def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[_Reco
                 written=_written(site),
                 **known[key],
             )
-            found.append((node, site.chain, site))
-    return tuple(found)
+            records.append((node, site.chain))
+    if any(_hangs_on_sizes(one) for one in records):
+        facts = settling_facts(survey)
+        records = [
+            (node._replace(hints=hints_beside(node.hints, facts)), chain)
+            if _hangs_on_sizes((node, chain))
+            else (node, chain)
+            for node, chain in records
+        ]
+    return records
+
+
+def _hangs_on_sizes(record: _Record) -> bool:
+    node, chain = record
+    return node.pads is None and hanging_on_sizes(chain)
 
 
 def _facts(chain: Chain, written: AsWritten) -> dict[str, Any]:
     """What of the record of a node follows from its chain and its surroundings alone."""
-    pads, forms = _pads(chain, written), _forms(with_far_pad(chain), written)
+    pads, forms = _pads(chain), _forms(with_far_pad(chain), written)
     reason, hints = (pads.reason, pads.hints) if isinstance(pads, Skip) else ("", ())
     return {
         "op": chain.op.title,
@@ -524,150 +495,66 @@ def _facts(chain: Chain, written: AsWritten) -> dict[str, Any]:
     }
 
 
-def _with_divisors(records: Sequence[_Record], survey: Survey) -> tuple[_Record, ...]:
-    """The same with facts that settle computed pads beside numbers that do."""
-    hanging = {id(one) for one in records if one[0].pads is None and hanging_on_sizes(one[1])}
-    facts = settling_facts(survey) if hanging else ()
-
-    def settled(node: PaddedNode) -> PaddedNode:
-        return node._replace(hints=hints_beside(node.hints, facts))
-
-    if not facts:
-        return tuple(records)
-    return tuple((settled(one[0]), *one[1:]) if id(one) in hanging else one for one in records)
-
-
-class _Tries(NamedTuple):
-    """Rewrites of the model, tried as a user would try them."""
-
-    opened: Opened
-    reading: Preferences
-    nodes: str | Sequence[str] | None
-    dims: Mapping[str, int | str]
-    live: Live | None = None
-
-    def wanted(self, targets: Sequence[str], *, require_device: bool = False) -> Wanted:
-        """The rewrite for these targets."""
-        from onnxpad.rewriting.for_target.requests import planner
-        from onnxpad.rewriting.wanted import Wanted
-
-        kept = replace(self.opened, owned=False)
-        planning = partial(planner, targets, require_device=require_device, live=self.live)
-        return Wanted(kept, (), planning, self.reading, self.nodes)
-
-    def fitted(
-        self,
-        targets: Sequence[str],
-        dims: Mapping[str, int | str],
-        known: Planner | None = None,
-        *,
-        require_device: bool = False,
-    ) -> Fitted | None:
-        """What it comes to; a planner that is `known` has ways already."""
-        wanted = self.wanted(targets, require_device=require_device)
-        planner = known or wanted.planning(dims)
-        return wanted.tried(dims, planner) if planner else None
-
-    def writes(self, *asked: Any, require_device: bool = False) -> bool:  # noqa: ANN401
-        """Whether it writes the model."""
-        fitted = self.fitted(*asked, require_device=require_device)
-        return bool(fitted and fitted.writes)
-
-
-Told = dict[str, tuple[tuple["NodeVerdict", ...], "Opening"]]
 FOLLOWED = 3
-"""Of so many targets each node is told, and what to do about them is tried."""
+"""Targets at most for which it is tried what brings nodes onto the device, and told what to do."""
+
+
+def _wanted(
+    opened: Opened,
+    reading: Preferences,
+    nodes: str | Sequence[str] | None,
+    live: Live | None,
+    target: str,
+    *,
+    require_device: bool = False,
+) -> Wanted:
+    """A rewrite for a target, as a user would ask for it."""
+    from onnxpad.rewriting.for_target.requests import planner
+    from onnxpad.rewriting.wanted import Wanted
+
+    planning = partial(planner, [target], live=live, require_device=require_device)
+    return Wanted(replace(opened, owned=False), (), planning, reading, nodes)
+
+
+def _answers(survey: Survey, judge: Judge, selected: Callable[[Address], bool]) -> list[Answer]:
+    from onnxpad.rewriting.for_target.judge import judged  # loads every pass
+
+    return [judgement.answer for *_, judgement, _ in judged(survey, judge, selected)]
 
 
 def _told(
     survey: Survey,
+    wanted: Callable[..., Wanted],
     names: Sequence[str],
     selected: Callable[[Address], bool],
-    tries: _Tries,
-    installed: Mapping[str, Installed],
-) -> tuple[Told, Following | None, dict[str, OnInstalled]]:
-    """For each target its verdicts, and what would help where there is no way; what to do then.
-
-    Behind that what those do otherwise that are `installed` in another release.
-    """
-    from onnxpad.rewriting.for_target.judge import judged  # loads every pass
+    dims: Mapping[str, int | str],
+) -> Iterator[tuple[str, Judge, tuple[NodeVerdict, ...], Opening]]:
+    """For each target its verdicts, each with its way, and what helps where there is none."""
     from onnxpad.rewriting.for_target.requests import beyond_batch
 
     sizes = beyond_batch(survey.document.model, survey.facts)
-    few = len(names) <= FOLLOWED
-    told: Told = {}
-    planners, others = {}, {}
     for name in names:
-        wanted = tries.wanted([name])
-        if one := wanted.planning(sizes):
-            planners[name] = one
-            found, whole = wanted.judged(survey, one, selected, tries.dims)
-            opening = wanted.opening(survey, found, one, tries.dims)
-            if whole and not opening.facts:
-                opening = opening._replace(left=whole.left)
-            if few and any(map(_falls_back, found)):
-                dims = {**tries.dims, **opening.dims}
-                tried = tries.fitted([name], dims, require_device=True)
-                left = {one.node for one in tried.unfit} if tried else {v.node for v in found}
-                found = tuple(
-                    replace(v, on_device=v.node not in left) if _falls_back(v) else v for v in found
-                )
-            told[name] = opening.told_to(found), opening
-            if name in installed:
-                judge = one.judge.of(installed[name].target)
-                there = [each.answer for *_, each, _ in judged(survey, judge, selected)]
-                if there != [verdict.judgement.answer for verdict in found]:
-                    others[name] = installed[name].doing(there)
-    return told, _following(told, planners, tries) if few else None, others
-
-
-def _following(told: Told, planners: Mapping[str, Planner], tries: _Tries) -> Following | None:
-    """A rewrite that writes the model for a target, and where it can for the others as well.
-
-    Where no target has a node to mend, it is one that requires the device.
-    """
-    to_mend = [
-        name
-        for name, (found, opening) in told.items()
-        if opening.facts or any(map(_is_to_be_rewritten, found))
-    ]
-    falling = [
-        name
-        for name, (found, _) in told.items()
-        if {one.on_device for one in found if _falls_back(one)} == {True}
-    ]
-    for name in to_mend or falling:
-        found, opening = told[name]
-        dims = {**tries.dims, **opening.dims}
-        is_tried = bool(to_mend) and not opening.writes
-        if is_tried and (_is_stuck(found) or not tries.writes([name], dims, planners[name])):
+        request = wanted(name)
+        planner = request.planning(sizes)
+        if planner is None:  # of no target alone
             continue
-        others = [o for o in told if o != name and (told[o][1].writes or not _is_stuck(told[o][0]))]
-        facts = [fact for one in (name, *others) for fact in told[one][1].facts]
-        shared = dict(sorted(facts, key=lambda fact: isinstance(fact[1], int)))  # numbers win
-        shared = {**shared, **tries.dims}
-        if others and tries.writes([name, *others], shared, require_device=not to_mend):
-            return Following((name, *others), shared, not to_mend)
-        return Following((name,), dims, not to_mend)
-    return None
+        found, whole = request.judged(survey, planner, selected, dims)
+        opening = request.opening(survey, found, planner, dims)
+        if whole and not opening.facts:
+            opening = opening._replace(left=whole.left, writes=whole.writes)
+        if len(names) <= FOLLOWED and any(map(_falls_back, found)):
+            facts = {**dims, **opening.dims}
+            request = wanted(name, require_device=True)
+            tried = request.tried(facts)
+            left = {one.node for one in (tried.unfit if tried else found)}
+            found = tuple(
+                replace(v, on_device=v.node not in left) if _falls_back(v) else v for v in found
+            )
+        yield name, planner.judge, opening.told_to(found), opening
 
 
 def _falls_back(verdict: NodeVerdict) -> bool:
     return KINDS.get(verdict.judgement.answer) == FALLBACK
-
-
-def _is_to_be_rewritten(verdict: NodeVerdict) -> bool:
-    """Whether the target fails it, or is known to take it behind a rewrite alone."""
-    from onnxpad.rewriting.for_target.report import PassPlan
-
-    return verdict.judgement.answer.fails or isinstance(verdict.way, PassPlan)
-
-
-def _is_stuck(found: Sequence[NodeVerdict]) -> bool:
-    """Whether the target fails a node without a way; what is not known is left as it is."""
-    from onnxpad.rewriting.for_target.report import NoWay
-
-    return any(one.judgement.answer.fails and isinstance(one.way, NoWay) for one in found)
 
 
 def _written(site: Site) -> dict[str, Plain]:

@@ -123,7 +123,7 @@ class Wanted(NamedTuple):
 
         return opening(survey, judged, lambda facts: self.tried({**(dims or {}), **facts}, planner))
 
-    def tried(self, dims: Mapping[str, int | str], planner: Planner) -> Fitted | None:
+    def tried(self, dims: Mapping[str, int | str], planner: Planner | None = None) -> Fitted | None:
         """What a rewrite with these sizes comes to; None where they contradict the model."""
         try:
             return self.done(dims, planner=planner).fitting
