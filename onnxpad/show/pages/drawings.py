@@ -157,7 +157,7 @@ def sentence(drawing: Drawing) -> str:
     said = f"{drawing.op} over {_by([axis.cells for axis in axes])} cells"
     if any(axis.kernel for axis in axes):
         window = window_text(*zip(*((a.kernel, a.stride, a.dilation) for a in axes), strict=True))
-        said += f", {'written' if drawing.scatters else 'read'} by windows {window}"
+        said += f", {'written' if drawing.scatters else 'read'} with the window {window}"
     parts = [
         _frame_text(frame, [axis.pads[n] for axis in axes])
         for n, frame in enumerate(drawing.frames)
