@@ -238,11 +238,9 @@ def _states(path: Path) -> tuple[tuple[int, ...], ...]:
 def _run(words: Sequence[str], *, quiet_stdout: bool) -> None:
     try:
         status = processes.run_program(words, quiet_stdout=quiet_stdout)
-    except FileNotFoundError as error:
-        why = "it is not installed here, or not on the PATH; install it, or name it with its path"
-        raise RequestError(f"'{words[0]}' cannot be started: {why}") from error
     except OSError as error:
-        raise RequestError(f"'{words[0]}' cannot be started: {error.strerror}") from error
+        why = f"{error.strerror}; install it, or name it with its path"
+        raise RequestError(f"'{words[0]}' cannot be started: {why}") from error
     if status:
         how = f"signal {-status}" if status < 0 else f"exit code {status}"
         raise RequestError(f"'{words[0]}' failed with {how}: nothing was compared")

@@ -1,4 +1,4 @@
-"""What holds for every test: sweeps wait for an option, and no clock decides."""
+"""What holds for every test: sweeps wait for an option."""
 
 from __future__ import annotations
 
@@ -7,17 +7,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-import hypothesis
 import pytest
-
-LEFT_OUT = "a sweep, left out without --sweeps"
-
-# How long an example takes depends on what else the machine does.
-hypothesis.settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
-)
-hypothesis.settings.load_profile("any machine")
-
 
 # What a process of a test compiled, the next one reads.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -54,22 +44,15 @@ def recorded(request: pytest.FixtureRequest) -> Recorded:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselected, not skipped: a skip is a set-up and two reports, and there are thousands."""
     if not config.getoption("--sweeps"):
-        for item in items:
-            if item.get_closest_marker("sweep") or _is_left_out(item):
-                item.add_marker(pytest.mark.skip(reason=LEFT_OUT))
+        left_out = [item for item in items if _is_left_out(item)]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not _is_left_out(item)]
 
 
 def _is_left_out(item: pytest.Item) -> bool:
-    """Whether it is one of those of `part(k)` that are left to sweeps: all but one in k."""
+    """Whether it is a sweep, or one of those of `part(k)` that are left to sweeps."""
     part = item.get_closest_marker("part")
-    return part is not None and zlib.crc32(item.name.encode()) % part.args[0] != 0
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    skipped = terminalreporter.stats.get("skipped", [])
-    left_out = [report for report in skipped if LEFT_OUT in str(report.longrepr)]
-    if left_out:
-        terminalreporter.write_line(
-            f"left out: {len(left_out)} tests marked sweep; run python3 tests/check.py --all"
-        )
+    drawn = part is None or zlib.crc32(item.name.encode()) % part.args[0] == 0
+    return not drawn or item.get_closest_marker("sweep") is not None

@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from onnxpad.batch.course import Task, answer, refusal
@@ -230,11 +229,6 @@ def outcomes(
     finally:
         for future in futures:
             future.cancel()
-        if futures:
-            from onnxpad.model.files.atomic import swept  # loads onnx
-
-            for folder in {Path(one["target"]).parent for one in asked if one["target"]}:
-                swept(folder)  # workers that were killed leave files behind
 
 
 def _submitted(executor: Executor, one: dict[str, Any]) -> Future[Any]:

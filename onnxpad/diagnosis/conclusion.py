@@ -14,6 +14,7 @@ from onnxpad.diagnosis.runner import needed_nodes
 from onnxpad.diagnosis.score import size_of
 from onnxpad.errors import RequestError, counted, few
 from onnxpad.geometry.size import Symbol
+from onnxpad.model.comparing.networks import label_of
 from onnxpad.probing.agreement import gap
 from onnxpad.retargeting.plan import Plan
 from onnxpad.validation.bench import UNITS, Bench
@@ -120,7 +121,7 @@ class _Conclusion:
         planned = {entry.node: set(entry.conventions) for entry in self.solution.plan.entries}
         shared = set.intersection(*planned.values())
         pairs = zip(self.fitting.nodes.searched, self.solution.found.chosen, strict=True)
-        same = (one.label for one, way in pairs if shared & set(one.options[way].conventions))
+        same = (one.label for one, way in pairs if shared & set(one.conventions(way)))
         return (*(label for label in same if label not in planned), *self.fitting.nodes.plain)
 
     def _unseen(self, missing: Sequence[str]) -> tuple[Unseen, ...]:
@@ -174,13 +175,13 @@ class _Conclusion:
             if off is None or off.max_abs > 1e-4 * size:
                 largest = None if off is None or not np.isfinite(off.max_abs) else off.max_abs
                 return RemainingDifference(
-                    network.operation(network.producers[name]).label,
+                    network.label(name),
                     name,
                     largest,
                     None if largest is None else largest / size,
                     "the model does not run" if off is None else off.where,
                     before,
-                    tuple(network.operation(n).label for n in self._between(before, name)),
+                    tuple(label_of(network.nodes[n]) for n in self._between(before, name)),
                 )
             before = name
         return None
@@ -283,7 +284,7 @@ class _Conclusion:
         said = [_telling_sample(self.fitting)]
         if between := self._in_question():
             index = between[(len(between) - 1) // 2]
-            what = f"'{network.nodes[index].output[0]}' ({network.operation(index).label})"
+            what = f"'{network.nodes[index].output[0]}' ({label_of(network.nodes[index])})"
             said.insert(0, f"save what the framework computes for {what} in the reference too")
         return ", and ".join(one for one in said if one)
 

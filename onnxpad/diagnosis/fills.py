@@ -14,13 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from onnxpad.diagnosis.guesses import Choice
-from onnxpad.diagnosis.options import Sizes, in_front, in_numbers, in_one_pad
+from onnxpad.diagnosis.options import Sizes, in_front, in_numbers
 from onnxpad.diagnosis.runner import Runner
 from onnxpad.diagnosis.score import Reference, Score, Vector, difference, first_missing, scored
 from onnxpad.padding.chain import Chain, Pads
 from onnxpad.padding.effective_pads import effective_pads
-from onnxpad.padding.fills import number_of
+from onnxpad.padding.fills import Constant, number_of
 from onnxpad.padding.operators import Kind
+from onnxpad.retargeting.candidates import behind_pad
 
 # Fills that people write: normalised images, letterboxes of detectors (114 of 255), bytes.
 _USUAL = (1.0, -1.0, 0.5, -0.5, 114 / 255, 114.0, 127.5, 128.0, 255.0)
@@ -45,9 +46,9 @@ class Fills(NamedTuple):
         """The choices with options whose Pads hold `fill`."""
         chosen = list(self.around)
         for number, option in self.options.items():
-            chain = self.runner.suspects[number].options[option].chain
+            chain = self.runner.suspects[number].options[option]
             cells = in_front(chain) or Pads.zero(chain.rank)
-            chosen[number] = self.runner.offer(number, in_one_pad(chain, cells, fill))
+            chosen[number] = self.runner.offer(number, behind_pad(chain, cells, Constant(fill)))
         return tuple(chosen)
 
     def solved(self) -> float | None:
@@ -67,7 +68,7 @@ class Fills(NamedTuple):
     def _named(self) -> Iterator[float]:
         """Fills that the cells of the reference name, each solved for from the one before."""
         number, option = next(iter(self.options.items()))
-        own = fill_of(self.runner.suspects[number].options[option].chain) or 0.0
+        own = fill_of(self.runner.suspects[number].options[option]) or 0.0
         for start in (own, _LARGE):
             one, other = start, start + max(1.0, abs(start)) / 10
             before = self._left(one)
@@ -131,7 +132,7 @@ def _padded(runner: Runner, number: int, around: Choice) -> int | None:
     here = suspect.chain
     if sizes is None or here.op.kind is Kind.TRANSPOSED or "float" not in (here.dtype or "float"):
         return None
-    chain = _as_pad(suspect.options[around[number]].chain, sizes)
+    chain = _as_pad(suspect.options[around[number]], sizes)
     return None if chain is None else runner.offer(number, chain)
 
 
@@ -172,4 +173,4 @@ def _as_pad(chain: Chain, sizes: Sizes) -> Chain | None:
         return None
     fill = fill_of(here) if step is not None and step.mode == "constant" else None
     known = fill if fill and np.isfinite(fill) else 0.0
-    return in_one_pad(chain, cells, known) if any(cells.flat) else None
+    return behind_pad(chain, cells, Constant(known)) if any(cells.flat) else None

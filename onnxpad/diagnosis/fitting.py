@@ -202,7 +202,7 @@ class Fitting:
         plain, free = list(chosen), 0
         for number, option in enumerate(chosen):
             suspect = self.runner.suspects[number]
-            fill = fill_of(suspect.options[option].chain)
+            fill = fill_of(suspect.options[option])
             if option >= suspect.listed and fill is not None:
                 plain[number] = 0
                 free += not is_usual(fill)
@@ -348,6 +348,6 @@ class Fitting:
         if not mine or other in found.groups[number] or not found.reads[number]:
             return False
         options, sizes = self.runner.suspects[number].options, found.reads[number][0]
-        pair = [in_numbers(options[one].chain, sizes) for one in (mine, other)]
+        pair = [in_numbers(options[one], sizes) for one in (mine, other)]
         begins = [() if one is None else padded_cells(one)[: one.rank] for one in pair]
-        return not options[mine].chain.is_max or begins[0] != begins[1]
+        return not options[mine].is_max or begins[0] != begins[1]

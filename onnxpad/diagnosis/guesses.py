@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache, partial
 from typing import TypeAlias
 
 from onnxpad.diagnosis.options import Suspect, opened, padded_cells, written_as
 from onnxpad.frameworks.conventions import all_conventions, frequent_first
 from onnxpad.padding.chain import Chain, NewPad, Pads, is_same
-from onnxpad.retargeting.candidates import Candidate
 from onnxpad.retargeting.habits import PLACEMENTS
+from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.move import moved
 from onnxpad.retargeting.windows_read import differs
 
@@ -43,17 +43,12 @@ def _by_mode(suspect: Suspect, mode: str) -> int:
     """As many cells as now, which the operator pads by itself where they are zeros."""
     cells, is_own = padded_cells(suspect.chain), mode == "constant"
 
-    def fits(one: Candidate) -> bool:
-        step = one.chain.pad
+    def fits(one: Chain) -> bool:
+        step = one.pad
         same = step is None if is_own else step is not None and step.mode == mode
-        return same and padded_cells(one.chain) == cells
+        return same and padded_cells(one) == cells
 
-    return _first(suspect, fits) if cells else 0
-
-
-def _first(suspect: Suspect, fits: Callable[[Candidate], bool]) -> int:
-    """The first option that fits; the present one where none does."""
-    return next((number for number, one in enumerate(suspect.options) if fits(one)), 0)
+    return next((n for n, one in enumerate(suspect.options) if cells and fits(one)), 0)
 
 
 @lru_cache(maxsize=20_000)
@@ -68,8 +63,8 @@ def by_meaning(suspect: Suspect, name: str) -> int:
         wanted = _moved(chain, name)
         if wanted is not None:
             written, options = written_as(wanted), suspect.options
-            alike = (n for n, one in enumerate(options) if written_as(one.chain) == written)
-            reads = (n for n, one in enumerate(options) if not differs(one.chain, wanted))
+            alike = (n for n, one in enumerate(options) if written_as(one) == written)
+            reads = (n for n, one in enumerate(options) if not differs(one, wanted))
             return next(alike, 0) or next(reads, 0)
     return 0
 
@@ -82,7 +77,10 @@ def _same(suspect: Suspect, name: str) -> int:
 
 def always_same(suspect: Suspect, name: str) -> int:
     """The convention's own way to keep ceil(size/stride) windows."""
-    return _first(suspect, lambda one: _keeps(one.chain) and name in (*one.conventions, one.label))
+    for number, one in enumerate(suspect.options):
+        if _keeps(one) and (name in suspect.conventions(number) or name == label_of(one)):
+            return number
+    return 0
 
 
 def _keeps(chain: Chain) -> bool:

@@ -7,15 +7,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeAlias
 
+from onnxpad.frameworks.fits import own_rules
 from onnxpad.geometry.size import Symbol
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.reading.survey import Site, Survey
 from onnxpad.padding.chain import Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import effective_pads, output_sizes
 from onnxpad.padding.operators import Kind
-from onnxpad.retargeting.candidates import Candidate, as_windows, candidates, ordinary, ways_of_pad
-from onnxpad.retargeting.labels import label_of
-from onnxpad.retargeting.plan import with_settings
+from onnxpad.retargeting.candidates import as_windows, candidates, ordinary, ways_of_pad
 from onnxpad.retargeting.windows_read import differs, signature, too_many_cells
 
 Sizes: TypeAlias = tuple[int, ...]
@@ -38,7 +37,7 @@ class Suspect:
     pad: int | None
     source: str
     chain: Chain
-    options: list[Candidate]
+    options: list[Chain]
     named: int
     listed: int
 
@@ -56,6 +55,13 @@ class Suspect:
     def has_open_sizes(self) -> bool:
         """Whether the model leaves the sizes that it reads open."""
         return self.computes_pads or not self.chain.has_fixed_sizes
+
+    def conventions(self, option: int) -> tuple[str, ...]:
+        """The conventions whose own rule gives an option of frameworks (SAME, VALID, one number).
+
+        One that can merely be given such pads, begin and end by number, is not among them.
+        """
+        return _own_rules(self.options[option]) if option < self.named else ()
 
     def leader(self, option: int, sizes: Sizes) -> int:
         """The first option that reads what this one reads at these sizes; a solved one itself."""
@@ -75,14 +81,19 @@ class Suspect:
 
     def output_sizes(self, option: int, sizes: Sizes) -> tuple[object, ...]:
         """Spatial sizes of the output, () where a computed Pad hides them."""
-        chain = sized(self.options[option].chain, sizes)
+        chain = sized(self.options[option], sizes)
         return () if chain is None else output_sizes(chain)
+
+
+@lru_cache(maxsize=4096)
+def _own_rules(chain: Chain) -> tuple[str, ...]:
+    return tuple(sorted(own_rules(chain)))
 
 
 @lru_cache(maxsize=4096)
 def _leaders(suspect: Suspect, sizes: Sizes) -> tuple[int, ...]:
     first: dict[object, int] = {}
-    chains = (sized(option.chain, sizes) for option in suspect.options[: suspect.listed])
+    chains = (sized(option, sizes) for option in suspect.options[: suspect.listed])
     keys = (number if one is None else signature(one) for number, one in enumerate(chains))
     return tuple(first.setdefault(key, number) for number, key in enumerate(keys))
 
@@ -147,9 +158,9 @@ def _suspect(site: Site, index: int, pad: int | None, network: Network) -> Suspe
     Pad of 0 in front may pad, those of the size in the model are among them.
     """
     chain = site.chain
-    named = candidates(opened(chain))
-    zeros = [one for one in candidates(chain) if one.chain.pad] if chain.is_max else []
-    options = _options(named, (*zeros, *map(unnamed, ordinary(opened(chain)))))
+    zeros = (one for one in candidates(chain) if one.pad and chain.is_max)
+    named = _options(candidates(opened(chain)), zeros)
+    options = _options(named, ordinary(opened(chain)))
     source = site.node.inputs[0] if pad is None else network.nodes[pad].input[0]
     count = len(options)
     if count < 2:
@@ -162,24 +173,17 @@ def _lone_pad(site: Site, index: int) -> Suspect | None:
     chain = as_windows(site.chain)
     if isinstance(chain, Skip) or chain.trouble or not any(padded_cells(chain)):
         return None
-    options = _options((unnamed(chain),), map(unnamed, ways_of_pad(opened(chain))))
+    options = _options((chain,), ways_of_pad(opened(chain)))
     count, source = len(options), site.tensor
     return Suspect(site.address.label, index, None, source, chain, options, count, count)
 
 
-def _options(named: Sequence[Candidate], others: Iterable[Candidate]) -> list[Candidate]:
+def _options(named: Sequence[Chain], others: Iterable[Chain]) -> list[Chain]:
     """The named ways, then others that are written otherwise."""
-    options, written = list(named), {written_as(one.chain) for one in named}
-    for one in others:
-        if written_as(one.chain) not in written:
-            written.add(written_as(one.chain))
-            options.append(one)
-    return options
-
-
-def unnamed(chain: Chain) -> Candidate:
-    """A way to pad that is nobody's in particular."""
-    return Candidate(chain, (), label_of(chain))
+    options: dict[object, Chain] = {}
+    for one in (*named, *others):
+        options.setdefault(written_as(one), one)
+    return list(options.values())
 
 
 def opened(chain: Chain) -> Chain:
@@ -239,14 +243,6 @@ def padded_cells(chain: Chain) -> tuple[int, ...]:
     """Cells on each side, of a Pad and the operator, begins first; () where they are unknown."""
     own, front = chain.padding, in_front(chain)
     return (own + front).flat if isinstance(own, Pads) and front is not None else ()
-
-
-def in_one_pad(chain: Chain, cells: Pads, fill: float = 0.0) -> Chain:
-    """The chain with one constant Pad in front that has these cells, and no padding of its own."""
-    begins, ends = [0] * chain.tensor_rank, [0] * chain.tensor_rank
-    begins[chain.spatial], ends[chain.spatial] = list(cells.begins), list(cells.ends)
-    step = {"pads": [*begins, *ends], "value": fill, "mode": "constant"}
-    return with_settings(chain, {"pads": [0] * (2 * chain.rank), "pad_node": step})
 
 
 def telling_size(one: Chain, other: Chain, sizes: Sizes) -> Sizes | None:

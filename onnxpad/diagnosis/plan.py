@@ -84,7 +84,7 @@ def _written_by(suspect: Suspect, group: frozenset[int], convention: str) -> int
     for way in (by_meaning(suspect, convention), always_same(suspect, convention)):
         if way and way in group:
             return way
-    ways = (way for way in group if convention in suspect.options[way].conventions)
+    ways = (way for way in group if convention in suspect.conventions(way))
     return min(ways, default=None)
 
 
@@ -107,8 +107,7 @@ def plans(runner: Runner, found: Settled) -> Iterator[Plan]:
 def _entry(
     suspect: Suspect, choice: int, reads: tuple[Sizes, ...], spelled: Callable[[Chain], bool]
 ) -> PlanEntry | None:
-    option = suspect.options[choice]
-    chain, names = option.chain, option.conventions
+    chain, names = suspect.options[choice], suspect.conventions(choice)
     numbers = in_numbers(chain, reads[0]) if reads and is_same(chain.padding) else None
     if numbers is not None and (spelled(chain) or (choice and not suspect.has_open_sizes)):
         is_of_one_size = suspect.has_open_sizes and differs(chain, numbers)
@@ -174,10 +173,8 @@ def _others(runner: Runner, chosen: Choice) -> Iterator[tuple[Choice, str, int |
         mine = suspect.leading(chosen[number], reads)
         for ways, option in suspect.leaders(reads).items():
             pair = [suspect.output_sizes(one, reads[0]) for one in (chosen[number], option)]
-            is_zeros = suspect.chain.is_max and suspect.options[option].chain.pad is not None
-            is_told = option < suspect.named or is_zeros
-            if is_told and ways != mine and pair[0] == pair[1]:
-                title = f"{suspect.label}: {suspect.options[option].label}"
+            if option < suspect.named and ways != mine and pair[0] == pair[1]:
+                title = f"{suspect.label}: {label_of(suspect.options[option])}"
                 yield (*chosen[:number], option, *chosen[number + 1 :]), title, number
 
 
@@ -189,14 +186,15 @@ def findings(
     rows = []
     for number, suspect in enumerate(runner.suspects):
         entry, way = entries.get(suspect.label), found.chosen[number]
-        option, sizes = suspect.options[way], found.reads[number][:1]
+        names, sizes = suspect.conventions(way), found.reads[number][:1]
         same = tuple(_alternatives(runner, found, number, others, planned=entry is not None))
         if entry is None and not same:
             continue
-        chain = with_settings(option.chain, entry.settings) if entry else option.chain
+        chain = suspect.options[way]
+        chain = with_settings(chain, entry.settings) if entry else chain
         after = label_of(chain)
         if after in {one.label for one in same}:  # numbers that stand for SAME at one size
-            after += f": {option.chain.padding} at {[*map(list, sizes)]}"
+            after += f": {suspect.options[way].padding} at {[*map(list, sizes)]}"
         rows.append(
             NodeFinding(
                 node=suspect.label,
@@ -204,7 +202,7 @@ def findings(
                 before=label_of(suspect.chain),
                 after=after,
                 changed=entry is not None,
-                conventions=entry.conventions if entry else _frequent_first(option.conventions),
+                conventions=entry.conventions if entry else _frequent_first(names),
                 sizes=sizes[0] if sizes else (),
                 alternatives=same,
                 why=_why(suspect, way, len(runner.samples)) if entry else "",
@@ -215,7 +213,7 @@ def findings(
 
 
 def _why(suspect: Suspect, way: int, samples: int) -> str:
-    if suspect.computes_pads and is_same(suspect.options[way].chain.padding):
+    if suspect.computes_pads and is_same(suspect.options[way].padding):
         return "its Pad computes SAME at this size, and may add too little at others"
     if not way:
         return "the same padding in numbers: runtimes refuse auto_pad here, or leave its formula"
@@ -231,22 +229,22 @@ def _alternatives(
     """Other ways that read the same here, then those that give nearly the same."""
     suspect, way, reads = runner.suspects[number], found.chosen[number], found.reads[number]
     for option in sorted(found.groups[number] - {way}) if reads else ():
-        other = suspect.options[option]
-        tells = telling_size(suspect.options[way].chain, other.chain, reads[0])
-        if tells is not None and (other.conventions or (planned and suspect.has_open_sizes)):
-            yield Alternative(_label(suspect, option), other.conventions, tells)
+        names = suspect.conventions(option)
+        tells = telling_size(suspect.options[way], suspect.options[option], reads[0])
+        if tells is not None and (names or (planned and suspect.has_open_sizes)):
+            yield Alternative(_label(suspect, option), names, tells)
     told = {suspect.leader(way, reads[0])} if reads else set()
     for rival in others if reads else ():
         option = suspect.leader(rival.chosen[number], reads[0])
         if rival.suspect in (number, None) and option not in told:
             told.add(option)
             more = "" if rival.suspect == number else f" ({rival.title})"
-            names = suspect.options[option].conventions
+            names = suspect.conventions(option)
             yield Alternative(_label(suspect, option) + more, names, None, nearly=bool(rival.apart))
 
 
 def _label(suspect: Suspect, option: int) -> str:
-    return label_of(suspect.options[option].chain) + (" (as it is)" if option == 0 else "")
+    return label_of(suspect.options[option]) + (" (as it is)" if option == 0 else "")
 
 
 def mended(runner: Runner, references: Sequence[Reference], chosen: Choice) -> Choice:
@@ -275,7 +273,7 @@ def mended(runner: Runner, references: Sequence[Reference], chosen: Choice) -> C
 def _padding_same(suspect: Suspect, sizes: Sizes | None) -> int:
     """The option that is SAME, where that pads anything at these sizes; else 0."""
     for option, one in enumerate(suspect.options[: suspect.named]):
-        here = in_numbers(one.chain, sizes) if sizes and is_same(one.chain.padding) else None
+        here = in_numbers(one, sizes) if sizes and is_same(one.padding) else None
         if here is not None and isinstance(here.padding, Pads) and any(here.padding.flat):
             return option
     return 0

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.diagnosis.options import Sizes, Suspect, in_numbers, unnamed
+from onnxpad.diagnosis.options import Sizes, Suspect, in_numbers
 from onnxpad.errors import InternalError, RequestError, headline
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.comparing.pieces import cut, variant
@@ -74,7 +74,6 @@ class Runner:
         self.refused: set[str] = set()
         self._settings = replace(settings, folder=network.folder, threads=1)
         self._sessions: dict[tuple[int, str], Session | RunFailure] = {}
-        self._written: dict[tuple[int, Sizes, int], dict[str, Any] | None] = {}
         self._states: OrderedDict[tuple[int, int, tuple[int, ...]], State | Broken] = OrderedDict()
         self._bytes = 0
 
@@ -88,9 +87,9 @@ class Runner:
         """The number of the option of a suspect that is written like this: a new one if need be."""
         options, settings = self.suspects[number].options, settings_of(chain)
         for option, one in enumerate(options):
-            if settings_of(one.chain) == settings:
+            if settings_of(one) == settings:
                 return option
-        options.append(unnamed(chain))
+        options.append(chain)
         return len(options) - 1
 
     def until(self, wanted: str, chosen: Sequence[int], sample: int = 0) -> State | Broken:
@@ -202,14 +201,10 @@ class Runner:
 
         SAME is written as numbers all the same: runtimes leave its formula.
         """
-        key = number, sizes, way
-        if key not in self._written:
-            chain = self.suspects[number].options[way].chain
-            as_it_is = way == 0 and not is_same(chain.padding)
-            self._written[key] = (
-                None if as_it_is else settings_of(in_numbers(chain, sizes) or chain)
-            )
-        return self._written[key]
+        chain = self.suspects[number].options[way]
+        if way == 0 and not is_same(chain.padding):
+            return None
+        return settings_of(in_numbers(chain, sizes) or chain)
 
     def _opened(
         self, stage: Stage, settings: Mapping[str, Any] | None, feeds: Feeds

@@ -16,11 +16,7 @@ from onnxpad.diagnosis.guesses import Choice, guesses
 from onnxpad.diagnosis.runner import Runner
 from onnxpad.diagnosis.score import Reference, Score, first_missing, scored
 from onnxpad.errors import LimitMet
-
-
-class OutOfTimeError(Exception):
-    """The budget is spent."""
-
+from onnxpad.retargeting.labels import label_of
 
 Extent: TypeAlias = tuple[int, bool]
 """How many rounds may come no nearer, and whether edits of what is there and fills are tried."""
@@ -67,8 +63,6 @@ class Search:
                 if self.tried[chosen].matches:
                     yield chosen
             self.complete = True
-        except OutOfTimeError:
-            self.out_of_time = True
         except LimitMet:  # what was tried before is known all the same
             if not self.tried or time.monotonic() < self.deadline:
                 raise
@@ -90,11 +84,11 @@ class Search:
 
     def _note(self, title: str) -> None:
         if self.tried and time.monotonic() > self.deadline:
-            raise OutOfTimeError
+            raise LimitMet("time")
         self.say(title)
 
     def _new(self, chosen: Choice, title: str) -> Iterator[Choice]:
-        """The choice, run where it was not before. Raises OutOfTimeError behind the deadline."""
+        """The choice, run where it was not before. Raises LimitMet behind the deadline."""
         if chosen in self.tried:
             return
         self._note(title)
@@ -131,7 +125,7 @@ class Search:
             present = suspect.leading(chosen[number], reads)
             for ways, option in suspect.leaders(reads).items():
                 if ways != present and option < (suspect.listed if edits else suspect.named):
-                    title = f"{suspect.label}: {suspect.options[option].label}"
+                    title = f"{suspect.label}: {label_of(suspect.options[option])}"
                     yield from self._new(changed(chosen, number, option), title)
         if edits:
             given = self.runner, self.references, chosen, now, places, self._note

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from math import prod
 from typing import Literal
 
 from onnx import GraphProto, ValueInfoProto
 
-from onnxpad.errors import OnnxpadError
 from onnxpad.geometry.size import stated_names
 from onnxpad.geometry.size_fact import SizeFact, Told
 from onnxpad.model.editing.script import Edit, FixSize, Resize, SetMetadata
@@ -29,34 +28,8 @@ Dims = tuple[int | str, ...]
 Keep = Literal["uncontradicted", "confirmed", "none"]
 
 
-def relied_on(
-    script: Sequence[Edit], facts: Facts, again: Callable[[Facts], bool]
-) -> dict[str, Told]:
-    """Of `facts` so few that `again` says that the same comes of them alone.
-
-    A size that the script itself writes into the model counts as relied on.
-    """
-    needed = {name: told for name, told in facts.items() if _fix(name, told) in script}
-    rest = facts.keys() - needed.keys()
-    if not rest or _alike(needed, again):
-        return needed
-    kept = dict(facts)
-    for name in facts if len(rest) > 1 else ():
-        fewer = {other: fact for other, fact in kept.items() if other != name}
-        if name in rest and _alike(fewer, again):
-            kept = fewer
-    return kept
-
-
-def _alike(facts: Facts, again: Callable[[Facts], bool]) -> bool:
-    try:
-        return again(facts)
-    except OnnxpadError:  # with less known it is not even possible
-        return False
-
-
 def stated(model: Model, script: Sequence[Edit], facts: Facts, *, whole: bool) -> list[Edit]:
-    """Edits after which the model itself says what its script relied on.
+    """Edits after which the model itself says what its user stated of sizes.
 
     A size of an input goes into its type, and everything else into the metadata, which only a
     `whole` model has.

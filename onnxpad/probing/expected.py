@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from onnxpad import processes
 from onnxpad.errors import LimitMet, OnnxpadError, RuntimeUnavailable, headline
-from onnxpad.model.comparing.networks import Network, Operation, open_network
+from onnxpad.model.comparing.networks import Network, label_of, open_network
 from onnxpad.model.comparing.pieces import cut
+from onnxpad.model.graph.attributes import read_attributes
 from onnxpad.model.opened import Model
 from onnxpad.padding.operators import OPERATORS, Kind, plain_domain
 from onnxpad.probing.agreement import worst
@@ -67,7 +68,7 @@ def evaluated(
     values: dict[str, Array] = dict(feeds)
     with np.errstate(all="ignore"):  # infinities and NaN are values like others here
         for index in needed:
-            made = _computed(network, network.operation(index), values)
+            made = _computed(network, index, values)
             values |= {name: made[name] for name in made if readers[name]}
             for name in network.names_read([index]):
                 readers[name] -= 1
@@ -83,27 +84,26 @@ def _value(network: Network, values: Mapping[str, Array], name: str) -> Array:
     return value
 
 
-def _computed(
-    network: Network, operation: Operation, values: Mapping[str, Array]
-) -> Mapping[str, Array]:
+def _computed(network: Network, index: int, values: Mapping[str, Array]) -> Mapping[str, Array]:
     """The outputs of one node."""
-    domain = plain_domain(operation.domain)
-    if (domain, operation.op_type) not in _EVALUATED:
-        read = network.names_read([operation.index])
+    node = network.nodes[index]
+    domain = plain_domain(node.domain)
+    if (domain, node.op_type) not in _EVALUATED:
+        read = network.names_read([index])
         feeds = {name: values[name] for name in read & values.keys()}
         types = {name: value.dtype for name, value in feeds.items()}
-        outputs = [name for name in operation.outputs if name]
-        results = _run(cut(network, [operation.index], types, outputs), feeds)
+        outputs = [name for name in node.output if name]
+        results = _run(cut(network, [index], types, outputs), feeds)
         if isinstance(results, RunFailure):
-            raise NotEvaluable(f"onnxruntime cannot run {operation.label} alone: {results}")
+            raise NotEvaluable(f"onnxruntime cannot run {label_of(node)} alone: {results}")
         return results
-    inputs = [_value(network, values, name) if name else None for name in operation.inputs]
-    facts = (operation.op_type, domain, operation.opset, operation.attributes)
+    inputs = [_value(network, values, name) if name else None for name in node.input]
+    facts = (node.op_type, domain, network.opsets.get(domain, 1), read_attributes(node))
     try:
-        made = computed(*facts, inputs, len(operation.outputs))
+        made = computed(*facts, inputs, len(node.output))
     except Undecided as reason:
-        raise NotEvaluable(f"{operation.label}: {reason}") from reason
-    return {name: one for name, one in zip(operation.outputs, made, strict=False) if name}
+        raise NotEvaluable(f"{label_of(node)}: {reason}") from reason
+    return {name: one for name, one in zip(node.output, made, strict=False) if name}
 
 
 def _run(network: Network, feeds: Mapping[str, Array]) -> dict[str, Array] | RunFailure:

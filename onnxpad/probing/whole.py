@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onnxpad.errors import LimitMet, OnnxpadError, headline
-from onnxpad.model.comparing.networks import Network, open_lean_network, open_network
+from onnxpad.model.comparing.networks import Network, open_network
 from onnxpad.model.comparing.pieces import cut, exposed, standalone
 from onnxpad.model.opened import Model, ModelLike, Opened
 from onnxpad.model.reading.survey import Survey
@@ -168,7 +168,7 @@ def run_whole(  # noqa: PLR0913 - each says another thing about the run
     which `dims` may fix. Where outputs differ, or the runtime refuses the model, the first tensor
     is looked for that does so alone. Raises RequestError where no inputs can be drawn.
     """
-    network, ran = open_lean_network(original), ran_by(runner)
+    network, ran = open_network(original), ran_by(runner)
     prefers_text = target.startswith("onnxruntime") or _is_misread(network, dims)
     judge = _Original(network, prefers_text=prefers_text)
     pairs = [(feeds, judge.outputs(feeds)) for feeds in inputs or _drawn(judge, dims)]
@@ -329,7 +329,7 @@ class _Whole(NamedTuple):
         if place == len(shared):
             return None
         name = shared[place]
-        node, (words, stops) = network.operation(network.producers[name]), fault(name)
+        node, (words, stops) = network.nodes[network.producers[name]], fault(name)
         label = node.name or name
         return FirstDifferent(name, label, node.op_type, self._is_padded(name), words, stops)
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from os import PathLike
 from typing import Any, TypeAlias
 
 from onnxpad import processes
 from onnxpad.errors import RequestError
-from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
+from onnxpad.model.editing.session import Edited, finish, session_on
 from onnxpad.model.files.contents import contents, standard_input
 from onnxpad.model.opened import ModelLike, open_model, untouched
 from onnxpad.model.reading.survey import known_names, selection
-from onnxpad.model.stated_sizes import relied_on, stated
+from onnxpad.model.stated_sizes import stated
 from onnxpad.padding.chain import Preference, Preferences
 from onnxpad.reports import Report, reported
 from onnxpad.retargeting.plan import Plan
@@ -39,9 +39,9 @@ class Retargeting(Edited, Report):
 
     `changes` are nodes that were moved, `unchanged` those that pad like this already, `skips`
     those that could not be moved; each has its reason. `breaks` are nodes downstream whose
-    inputs do not fit together any more. `relied_on` are those of the sizes that the user stated
-    without which the result would be another: sizes of inputs are written into the model, other
-    facts into its metadata as `onnxpad.holds_where`.
+    inputs do not fit together any more. `relied_on` are the sizes that the user stated,
+    where something was moved: sizes of inputs are written into the model, other facts into its
+    metadata as `onnxpad.holds_where`.
     """
 
     to: str
@@ -81,23 +81,12 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
     rule = _rule(to, plan, source)
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
-        kept = replace(opened, owned=False) if dims else opened  # as it was, to work on once more
-
-        def moved(
-            sizes: Mapping[str, int | str] | None, progress: Progress | None = None
-        ) -> tuple[EditSession, Run]:
-            session = session_on(kept, sizes, Preferences(ambiguous))
-            selected = selection(session, nodes)
-            known_names(session, rule.names, rule.plan.label if rule.plan else "")
-            return session, Run(session, rule, selected, progress)
-
-        session, run = moved(dims, progress)
-        relied = relied_on(
-            session.script,
-            (dims or {}) if session.script else {},
-            lambda fewer: moved(fewer)[0].script == session.script,
-        )
-        session.restate(stated(kept.model, session.script, relied, whole=kept.surgeon is None))
+        session = session_on(opened, dims, Preferences(ambiguous))
+        selected = selection(session, nodes)
+        known_names(session, rule.names, rule.plan.label if rule.plan else "")
+        run = Run(session, rule, selected, progress)
+        relied = dict(dims or {}) if session.script else {}
+        session.restate(stated(opened.model, session.script, relied, whole=opened.surgeon is None))
         return Retargeting(
             edited=finish(session, opened) if session.script else untouched(opened),
             to=rule.name,
@@ -135,14 +124,9 @@ def read_plan(plan: PlanLike) -> Plan:
         return Plan.from_json(plan)
     try:
         content = standard_input(LARGEST_PLAN) if plan == "-" else contents(plan, LARGEST_PLAN)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise RequestError(f"cannot read the plan '{plan}': {reason}") from error
-    try:
-        record = json.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        why = "it is no text" if isinstance(error, UnicodeDecodeError) else error
+        return Plan.from_json(json.loads(content.decode("utf-8-sig")), file=str(plan))
+    except (OSError, ValueError, RecursionError) as error:
         raise RequestError(
-            f"the plan '{plan}' is no JSON: {why}\n  try     write it with diagnose --plan FILE"
+            f"cannot read the plan '{plan}': {getattr(error, 'strerror', None) or error}\n"
+            "  try     write it with diagnose --plan FILE"
         ) from error
-    return Plan.from_json(record, file=str(plan))

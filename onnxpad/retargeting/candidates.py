@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from itertools import product
 
-from onnxpad.frameworks.fits import own_rules
 from onnxpad.frameworks.layer import Pair
 from onnxpad.frameworks.rules import split
 from onnxpad.geometry.size import plus
@@ -19,7 +18,6 @@ from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.retargeting.habits import all_habits
 from onnxpad.retargeting.hand_written_pads import counting, without_hand, without_pad
-from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.move import cropped, moved_crop, same_padding
 from onnxpad.retargeting.windows_read import differs, signature
 
@@ -27,21 +25,8 @@ _MIRRORS = ("reflect", "edge", "wrap")
 _LEAST_AXES = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One way to pad a node: the node as it would be, whose rule it is, and what to call it.
-
-    `conventions` are those whose own rule gives it (SAME, VALID, one number for both sides); one
-    that can merely be given such pads, begin and end by number, is not among them.
-    """
-
-    chain: Chain
-    conventions: tuple[str, ...]
-    label: str
-
-
 @lru_cache(maxsize=4096)
-def candidates(chain: Chain) -> tuple[Candidate, ...]:
+def candidates(chain: Chain) -> tuple[Chain, ...]:
     """The present way first, then those of frameworks; ways that read alike are one candidate.
 
     Output sizes may differ from the present one. Only the present way where the padding cannot
@@ -57,9 +42,7 @@ def candidates(chain: Chain) -> tuple[Candidate, ...]:
     for way in groups.values():
         if all(differs(one, way) for one in kept):
             kept.append(way)
-    return tuple(
-        Candidate(way, tuple(sorted(own_rules(way))), label_of(way, chain)) for way in kept
-    )
+    return tuple(kept)
 
 
 def _ways(chain: Chain) -> Iterator[Chain]:
@@ -71,7 +54,7 @@ def _ways(chain: Chain) -> Iterator[Chain]:
             yield way
             pads = effective_pads(way)
             if way.is_max and not way.ceil_mode and isinstance(pads, Pads) and any(pads.flat):
-                yield behind_pad(way, pads, Constant(0.0), Pads.zero(way.rank))
+                yield behind_pad(way, pads, Constant(0.0))
 
 
 def _paddings(bare: Chain) -> Iterator[Pads | AutoPad]:
@@ -105,20 +88,13 @@ def variants(chain: Chain, *, rounded: bool = True) -> Iterator[Chain]:
             yield counting(replace(chain, ceil_mode=ceil), counts=counts)
 
 
-def behind_pad(
-    chain: Chain,
-    pads: Pads,
-    fill: Constant,
-    padding: AutoPad | Pads,
-    mode: str = "constant",
-    *,
-    instead: bool = False,
-) -> Chain:
-    """The chain with a new Pad over its spatial axes in front, maybe in place of the one there."""
+def behind_pad(chain: Chain, pads: Pads, fill: Constant, mode: str = "constant") -> Chain:
+    """The chain without padding of its own, a new Pad over its spatial axes in place of any."""
     begins, ends = [0] * chain.tensor_rank, [0] * chain.tensor_rank
     begins[chain.spatial], ends[chain.spatial] = list(pads.begins), list(pads.ends)
-    step = NewPad(Pads(tuple(begins), tuple(ends)), fill, mode, instead=instead)
-    return replace(chain.with_padding(padding), axes=axes_behind(chain, pads), pad=step)
+    is_other, bare = chain.pad is not None, without_pad(chain).with_padding(Pads.zero(chain.rank))
+    step = NewPad(Pads(tuple(begins), tuple(ends)), fill, mode, instead=is_other)
+    return replace(bare, axes=axes_behind(bare, pads), pad=step)
 
 
 def _crops(chain: Chain) -> Iterator[Chain]:
@@ -191,10 +167,10 @@ def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
 
     Those are where a framework puts padding, or as many at both sides.
     """
-    step, own, none = chain.pad, effective_pads(chain), Pads.zero(chain.rank)
+    step, own = chain.pad, effective_pads(chain)
     if step is None:
         if isinstance(own, Pads) and any(own.flat):
-            yield from (behind_pad(chain, own, Constant(0.0), none, m) for m in _mirrors(chain))
+            yield from (behind_pad(chain, own, Constant(0.0), mode) for mode in _mirrors(chain))
         return
     data = step.unclear or step.crossed or min(step.pads.flat) < 0
     if data or any(map(any, chain.outer(step.pads))):
@@ -206,11 +182,11 @@ def _other_cells(chain: Chain, bare: Chain) -> Iterator[Chain]:
         if mode != step.mode:
             yield replace(chain, pad=NewPad(step.pads, Constant(0.0), mode, instead=True))
     if step.mode in _MIRRORS or isinstance(step.fill, Constant):
-        known = [effective_pads(one.chain) for one in candidates(bare) if one.chain.pad is None]
+        known = [effective_pads(one) for one in candidates(bare) if one.pad is None]
         fill = step.fill if isinstance(step.fill, Constant) else Constant(0.0)
         for pads in dict.fromkeys([*known, *_numbers(chain), *_nearly_alike(chain)]):
             if isinstance(pads, Pads) and any(pads.flat):
-                yield behind_pad(bare, pads, fill, none, step.mode, instead=True)
+                yield behind_pad(chain, pads, fill, step.mode)
 
 
 def _mirrors(chain: Chain) -> tuple[str, ...]:
@@ -250,8 +226,7 @@ def ways_of_pad(chain: Chain) -> Iterator[Chain]:
     totals = [begin + end for begin, end in pads.sides]
     half, ends = _halved(totals), Pads.of([(0, total) for total in totals])
     sides = (side for one in (pads, half, ends) for side in (one, _swapped(one)))
-    bare, none = without_pad(chain), Pads.zero(chain.rank)
     fill = step.fill if isinstance(step.fill, Constant) else Constant(0)
     for side, mode in product(dict.fromkeys(sides), ("constant", *_mirrors(chain))):
         held = fill if mode == "constant" else Constant(0)
-        yield behind_pad(bare, side, held, none, mode, instead=True)
+        yield behind_pad(chain, side, held, mode)

@@ -14,7 +14,6 @@ from onnxpad.frameworks.layer import AxisCrop, Given, Mode, Pair
 from onnxpad.frameworks.ways import ways
 from onnxpad.geometry.windows import Axis
 from onnxpad.padding.chain import Chain, Skip
-from onnxpad.runtimes.targets import is_target
 
 _NEVER_UP = frozenset({Rounding.DOWN, Rounding.EXACT})
 
@@ -89,18 +88,10 @@ SYNONYMS = {"onnx-same-lower": "SAME_LOWER"}
 def named_convention(name: str) -> str:
     """The name of a convention or placement that is called so, by its name or alias.
 
-    Raises RequestError for anything else, with the nearest, or with what writes for a runtime.
+    Raises RequestError for anything else, with the nearest.
     """
     known = {alias: one.name for alias, one in by_name_and_alias().items()}
-    try:
-        return find_named(name, {**{one: one for one in PLACEMENTS}, **SYNONYMS, **known})
-    except RequestError:
-        if not is_target(name):
-            raise
-    raise RequestError(
-        f"'{name}' is a runtime, not a convention: 'onnxpad rewrite MODEL --target {name} -o OUT' "
-        "writes the model for it"
-    )
+    return find_named(name, {**{one: one for one in PLACEMENTS}, **SYNONYMS, **known})
 
 
 def habits_of(name: str, chain: Chain) -> Habits | Skip:

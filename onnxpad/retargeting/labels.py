@@ -6,8 +6,8 @@ from onnxpad.padding.chain import AutoPad, Chain, Pads, PadStep
 from onnxpad.padding.operators import Kind
 
 
-def label_of(chain: Chain, present: Chain | None = None) -> str:
-    """What to call a way to pad; the `present` one is marked."""
+def label_of(chain: Chain) -> str:
+    """What to call a way to pad."""
     parts = []
     if chain.op.kind is Kind.PAD and chain.pad is not None and not chain.pad.unclear:
         return f"pads {flat_text(chain.pad.pads)} {_filled(chain.pad)}"
@@ -29,8 +29,6 @@ def label_of(chain: Chain, present: Chain | None = None) -> str:
         text += ", rounding up"
     if chain.op.kind is Kind.AVERAGE and chain.counts_padding:
         text += ", counting padding"
-    if chain is present:
-        text += " (as it is)"
     return text
 
 

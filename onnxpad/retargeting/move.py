@@ -100,11 +100,10 @@ def moved_crop(chain: Chain, habits: Habits) -> Chain | Skip:
             f"the crop {list(pads.begins + ends)} gives neither size*stride cells nor all",
             ("--plan FILE says what it is to be",),
         )
-    cuts = [_cut(axis, habits) for axis in chain.axes]
-    known = [cut for cut in cuts if isinstance(cut, tuple)]
-    if len(known) < len(cuts):
-        return next(cut for cut in cuts if isinstance(cut, Skip))
-    result = cropped(chain, known)
+    cuts = [cut for axis in chain.axes if (cut := _cut(axis, habits))]
+    if len(cuts) < chain.rank:
+        return Skip(f"{habits.name} has no transposed convolution that gives size*stride cells")
+    result = cropped(chain, cuts)
     return result if differs(chain, result) else chain
 
 
@@ -118,22 +117,17 @@ def cropped(chain: Chain, cuts: list[CropAndAdd]) -> Chain:
     )
 
 
-def _cut(axis: Axis, habits: Habits) -> CropAndAdd | Skip:
-    """(begin, end, output_padding) that leave size*stride cells."""
+def _cut(axis: Axis, habits: Habits) -> CropAndAdd | None:
+    """(begin, end, output_padding) that leave size*stride cells; None where it has none."""
     total = axis.span - axis.stride
     begins = {_begin(axis, habits, size) for size in _PROBES}
     if len(begins) == 1 and None not in begins:
         begin = begins.pop() or 0
         return (begin, max(total - begin, 0), max(begin - total, 0))
-    if not habits.numbers:
-        return Skip(f"{habits.name} has no transposed convolution that gives size*stride cells")
     pad = max(0, -(-total // 2))
     extra = 2 * pad - total
-    if extra and not habits.grows:
-        return Skip(f"{habits.name} has no output_padding and cannot give size*stride cells")
-    if extra >= max(axis.stride, axis.dilation):
-        return Skip(f"{habits.name} would need output_padding={extra}, not below the stride")
-    return (pad, pad, extra)
+    may_grow = habits.grows and extra < max(axis.stride, axis.dilation)
+    return (pad, pad, extra) if habits.numbers and (may_grow or not extra) else None
 
 
 def _begin(axis: Axis, habits: Habits, size: int) -> int | None:
@@ -153,11 +147,10 @@ def _begin(axis: Axis, habits: Habits, size: int) -> int | None:
 
 
 class _Spot(NamedTuple):
-    """Ways to write one axis: numbers that serve every size, and auto_pad; `why` there is none."""
+    """Ways to write one axis: numbers that serve every size, and auto_pad."""
 
     pair: Pair | None = None
     autos: tuple[AutoPad, ...] = ()
-    why: str = ""
 
 
 _SAME = (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
@@ -169,12 +162,12 @@ def same_padding(chain: Chain, habits: Habits, *, rounds_up: bool) -> Pads | Aut
     `chain` has no Pad in front that pads by hand. A Skip says which size is missing, or why the
     convention has no such padding.
     """
-    spots = [_spot(axis, habits, rounds_up) for axis in chain.axes]
+    spots = [spot for axis in chain.axes if (spot := _spot(axis, habits, up=rounds_up))]
+    if len(spots) < chain.rank:
+        return Skip(f"{habits.name} has no padding here that gives ceil(size/stride) windows")
     pairs = [spot.pair for spot in spots if spot.pair is not None]
     if len(pairs) == len(spots):
         return Pads.of(pairs)
-    for reason in (spot.why for spot in spots if spot.why):
-        return Skip(f"{habits.name} {reason}")
     for auto_pad in _SAME:
         if all(auto_pad in spot.autos for spot in spots):
             return auto_pad
@@ -182,7 +175,8 @@ def same_padding(chain: Chain, habits: Habits, *, rounds_up: bool) -> Pads | Aut
     return missing_sizes(chain, f"padding as {habits.name} does it", missing)
 
 
-def _spot(axis: Axis, habits: Habits, up: bool) -> _Spot:  # noqa: FBT001
+def _spot(axis: Axis, habits: Habits, *, up: bool) -> _Spot | None:
+    """None where the convention has no padding that gives ceil(size/stride) windows."""
     if axis.stride == 1 and axis.span == 1:
         return _Spot((0, 0), _SAME)
     sizes = [size for size in sample_sizes(axis, 2 * axis.span) if size > 0]
@@ -195,10 +189,10 @@ def _spot(axis: Axis, habits: Habits, up: bool) -> _Spot:  # noqa: FBT001
         for one, size in zip(axes, sizes, strict=True)
     ]
     if not wanted or None in wanted:
-        return _alike(axis, habits, axes, up)
+        return _alike(axis, habits, axes, up=up)
     pairs = [pair for pair in wanted if pair is not None]
-    if min(pairs)[0] < 0:
-        return _Spot(why=f"begins inside the input here: its padding is {min(pairs)[0]} cells")
+    if min(pairs)[0] < 0:  # it begins inside the input
+        return None
     numbers = dict.fromkeys([(pairs[-1][0], max(end for _, end in pairs)), *pairs])
     rows = list(zip(axes, pairs, strict=True))
     pair = next((one for one in numbers if all(_reads_as(*row, one) for row in rows)), None)
@@ -210,10 +204,10 @@ def _spot(axis: Axis, habits: Habits, up: bool) -> _Spot:  # noqa: FBT001
     return _Spot(pair and (pair[0], max(0, pair[1])), autos)
 
 
-def _alike(axis: Axis, habits: Habits, axes: Sequence[Axis], up: bool) -> _Spot:  # noqa: FBT001
+def _alike(axis: Axis, habits: Habits, axes: Sequence[Axis], *, up: bool) -> _Spot | None:
     """As many cells at both sides, at most half a window, that give ceil(size/stride) windows."""
     if not habits.numbers:
-        return _Spot(why="has no padding here that gives ceil(size/stride) windows")
+        return None
     # SAME padding of an even window that is alike at both sides by itself comes first.
     same = {same_pads(one, lower=False) for one in axes} if axis.span % 2 == 0 else set()
     numbers = sorted(range(axis.span // 2, -1, -1), key=lambda pad: same != {(pad, pad)})
@@ -221,10 +215,7 @@ def _alike(axis: Axis, habits: Habits, axes: Sequence[Axis], up: bool) -> _Spot:
     for pad in numbers:
         if all(served[pad]):
             return _Spot((pad, pad))
-    if any(map(any, served.values())):
-        return _Spot()
-    goal = "as many windows as cells" if axis.stride == 1 else f"ceil(size/{axis.stride}) windows"
-    return _Spot(why=f"has no padding alike at both sides that gives {goal} of {axis.span} cells")
+    return _Spot() if any(map(any, served.values())) else None
 
 
 def _reads_as(axis: Axis, pair: Pair, other: Pair | None) -> bool:

@@ -22,16 +22,12 @@ from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.move import as_it_runs, moved, unchanged_because
 from onnxpad.retargeting.plan import Plan, with_settings
 from onnxpad.retargeting.report import Kept, Move, Refused, SizeTexts
-from onnxpad.retargeting.windows_read import differs, resizes, too_many_cells
+from onnxpad.retargeting.windows_read import differs, too_many_cells
 
 Progress = Callable[[str, int, int], None]
 T = TypeVar("T", Move, Kept, Refused)
 Outcome: TypeAlias = Move | Kept | Refused
 _TRY = "\n  try     correct the entry, or leave it out; onnxpad inspect shows what the node has now"
-_LONE_PAD = (
-    "the entry of a Pad node holds 'pad_node' alone, with pads, value and mode; a Pad in front of "
-    "a convolution or pool belongs into the entry of that operator"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +72,7 @@ def by_plan(plan: Plan) -> MoveRule:
             return chain.trouble.as_skip()
         if chain.op.kind is Kind.PAD:
             if [*entry] != ["pad_node"] or entry["pad_node"] is None:
-                raise RequestError(f"{where}: {_LONE_PAD}")
+                raise RequestError(f"{where}: the entry of a Pad holds 'pad_node' alone{_TRY}")
             before = as_windows(chain)
         if isinstance(before, Skip):
             return before
@@ -161,7 +157,7 @@ class Run:
         return Kept(site.address, site.op, label_of(before), why)
 
     def _moved(self, site: Site, before: Chain, after: Chain) -> Move:
-        session, resized = self._session, resizes(before, after)
+        session, resized = self._session, _resizes(before, after)
         if resized and self._sound is None:
             self._sound = breaks(session.contexts)
         edits = session.change(site, after)
@@ -180,6 +176,12 @@ class Run:
             tuple(edits),
             (before, after),
         )
+
+
+def _resizes(one: Chain, other: Chain) -> bool:
+    """Whether the output may get another size, at some size that the input can have."""
+    sizes = output_sizes(one)
+    return None in sizes or sizes != output_sizes(other)
 
 
 def _shown(chain: Chain) -> SizeTexts:

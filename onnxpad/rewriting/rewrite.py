@@ -78,10 +78,9 @@ class Rewriting(Edited, Report):
     """What a rewrite did.
 
     `skips` are nodes that a pass left alone, with the reason, `notes` nodes where it had nothing
-    to do and says more. `fitting` is what was done for `target`. `relied_on` are those of the
-    sizes that the user stated without which it would not hold, or the target would not be
-    known to take it: sizes of inputs are written into the model, other facts into its metadata as
-    `onnxpad.holds_where`. `operators` are
+    to do and says more. `fitting` is what was done for `target`. `relied_on` are the sizes that
+    the user stated, where something was edited or a target takes all: sizes of inputs are written
+    into the model, other facts into its metadata as `onnxpad.holds_where`. `operators` are
     counts, None of a graphsurgeon Graph, `original` gives the model as it was. `unknown_operators`
     are those of ONNX's domain that their opset does not have. `runs` are those of the whole model,
     one for each runtime that was asked.
@@ -233,8 +232,8 @@ def rewrite(  # noqa: PLR0913  one option each
         asked = planning()
         default = () if asked else DEFAULT_PASSES
         rules = [find_pass(name) for name in (default if passes is None else names_of(passes))]
-        # As it was, to work on once more: with fewer sizes, or with some that a target waits for.
-        kept = replace(opened, owned=False) if dims or asked else opened
+        # As it was, to work on once more, with sizes that a target waits for.
+        kept = replace(opened, owned=False) if asked else opened
         wanted = Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
         done = wanted.opened_up(wanted.done(dims, progress), dims)
         session, log, fitting = done.session, done.log, done.fitting
@@ -244,7 +243,7 @@ def rewrite(  # noqa: PLR0913  one option each
         if strict:
             _refuse_rest(skips, fitting, name)
         _take_back_undone(session, log.changes)
-        relied = wanted.relied(done, dims)
+        relied = done.relied(dims)
         session.restate(stated(kept.model, session.script, relied, whole=kept.surgeon is None))
         session.restate(_corrections(session, log.changes))
         result = finish(session, opened) if session.script else untouched(opened)

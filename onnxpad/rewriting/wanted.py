@@ -10,7 +10,6 @@ from onnxpad.model.editing.session import EditSession, session_on
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.opened import Opened
 from onnxpad.model.reading.survey import Survey, selection
-from onnxpad.model.stated_sizes import relied_on
 from onnxpad.padding.chain import Preferences
 from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.pipeline import PassLog, inserted_by, run
@@ -33,11 +32,10 @@ class Done(NamedTuple):
     fitting: Fitted | None
     planner: Planner | None = None
 
-    @property
-    def came_to(self) -> tuple[object, ...]:
-        """The edits, how many nodes the target takes behind them, and how many have no way."""
-        script, fitting = tuple(self.session.script), self.fitting
-        return (script, fitting.taken, len(fitting.no_way)) if fitting else (script,)
+    def relied(self, dims: Dims) -> dict[str, int | str]:
+        """The sizes stated, where edits or the target's verdicts may rest on them."""
+        takes_all = self.fitting is not None and not self.fitting.unfit
+        return dict(dims or {}) if takes_all or self.session.script else {}
 
 
 class Wanted(NamedTuple):
@@ -77,20 +75,6 @@ class Wanted(NamedTuple):
     def _whole(self, dims: Dims) -> Mapping[str, int | str] | None:
         """The sizes where the model may be changed as a whole; None where chosen nodes alone."""
         return (dims or {}) if self.nodes is None and self.opened.surgeon is None else None
-
-    def relied(self, done: Done, dims: Dims) -> dict[str, int | str]:
-        """Those of the sizes stated without which the same ways would come to something else.
-
-        None where there is nothing to write that they may have decided: no edits, and no verdicts.
-        """
-        takes_all = done.fitting is not None and not done.fitting.unfit
-        if not takes_all and not done.session.script:
-            return {}
-
-        def again(fewer: Dims) -> bool:
-            return self.done(fewer, planner=done.planner).came_to == done.came_to
-
-        return relied_on(done.session.script, dims or {}, again)
 
     def opened_up(self, done: Done, dims: Dims) -> Done:
         """The same with what a user can add to the request, where nodes have no way."""

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from onnxpad import processes
 from onnxpad.errors import LimitMet, RequestError, RuntimeUnavailable, few, headline
-from onnxpad.model.comparing.networks import Network, open_lean_network, random_nodes
+from onnxpad.model.comparing.networks import Network, open_network, random_nodes
 from onnxpad.model.comparing.pieces import chosen
 from onnxpad.model.files.external import refuse_lost_data
 from onnxpad.model.graph.types import Type
@@ -159,8 +159,8 @@ def validate(  # noqa: PLR0913 - each option is one word of the command line
     bench = Bench(Settings(device=resolved(device), tf32=tf32) if runs else Settings())
     bench.progress, bench.tolerance = progress or silent, tolerance
     with processes.limited(timeout, memory):
-        first = _read(bench, open_lean_network(before), ambiguous)
-        second = None if after is None else open_lean_network(after, first.folder)
+        first = _read(bench, open_network(before), ambiguous)
+        second = None if after is None else open_network(after, first.folder)
         for network in (first, second) if runs else ():
             if network is not None and network.left is None:
                 refuse_lost_data(network.model, network.folder)
@@ -280,8 +280,8 @@ def _judged(
         return replace(joined(proof, None, headline(error)), warnings=tuple(bench.warnings))
     if report.verdict in _FINE and not is_proved:
         formal = None if report.verdict is Verdict.ROUNDING else proof
-        more = (one for one in untried(*pair, types, formal) if one not in report.warnings)
-        report = replace(report, warnings=(*report.warnings, *more))
+        if warning := untried(*pair, types, formal):
+            report = replace(report, warnings=(*report.warnings, warning))
     return report if proof is None else joined(proof, report)
 
 

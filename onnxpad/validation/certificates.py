@@ -68,17 +68,12 @@ def read(path: AnyPath) -> Certificate:
     try:
         record = json.loads(contents(path, _LARGEST))
         files = {name: Fingerprint(**record[name]) for name in ("before", "after")}
-        found = Certificate(**record | files)
-        is_known = found.certificate == SCHEMA and found.proof.keys() >= set(_CLAIMS)
-    except OSError as error:
+        known = Certificate(**record | files)
+        if known.certificate == SCHEMA and known.proof.keys() >= set(_CLAIMS):
+            return known
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise RequestError(f"cannot read the certificate '{path}': {error}") from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise RequestError(
-            f"'{path}' is no certificate: onnxpad rewrite --certificate writes one"
-        ) from error
-    if not is_known:
-        raise RequestError(f"'{path}' is of another onnxpad: rewrite --certificate writes it anew")
-    return found
+    raise RequestError(f"'{path}' is of another onnxpad: rewrite --certificate writes it anew")
 
 
 def proved_again(

@@ -9,8 +9,9 @@ from typing import Any
 from numpy.typing import NDArray
 
 from onnxpad.errors import LimitMet
-from onnxpad.model.comparing.networks import Operation, open_lean_network
+from onnxpad.model.comparing.networks import label_of, open_network
 from onnxpad.model.comparing.pieces import cut, standalone
+from onnxpad.model.graph.attributes import Value, read_attributes
 from onnxpad.model.opened import Model, ModelLike
 from onnxpad.reports import reported
 from onnxpad.sessions import RunFailure, Settings
@@ -54,8 +55,8 @@ def culprit(
     None where nothing runs, or those nodes do not differ alone.
     """
     bench = Bench(Settings(device="cuda" if found.device == "cuda" else "cpu"))
-    first = open_lean_network(before)
-    pair = Pair(first, matched(bench.warn, first, open_lean_network(after, first.folder)))
+    first = open_network(before)
+    pair = Pair(first, matched(bench.warn, first, open_network(after, first.folder)))
     try:
         for ran in _runs(bench, pair, found, dims):
             shown = judged(bench, pair, ran).first
@@ -98,10 +99,10 @@ def _alone(bench: Bench, pair: Pair, tensor: str, ran: Ran) -> Culprit | None:
     verdict = judged(bench, Pair(*forms), again).verdict
     if verdict or (again.failures and verdict is Verdict.UNVERIFIED):
         return None
-    ours, theirs = ([network.operation(index) for index in part] for network, part in parts)
+    ours, theirs = ([network.nodes[index] for index in part] for network, part in parts)
     return Culprit(
-        tuple(one.label for one in ours),
-        tuple(one.label for one in theirs),
+        tuple(map(label_of, ours)),
+        tuple(map(label_of, theirs)),
         _kind_of_change(ours, theirs),
         tensor,
         (standalone(forms[0], feeds), standalone(forms[1], feeds)),
@@ -109,7 +110,7 @@ def _alone(bench: Bench, pair: Pair, tensor: str, ran: Ran) -> Culprit | None:
     )
 
 
-def _kind_of_change(before: Sequence[Operation], after: Sequence[Operation]) -> str:
+def _kind_of_change(before: Sequence[Any], after: Sequence[Any]) -> str:
     """What became of what, by operators; of one operator, the attributes that changed.
 
     'Pad + MaxPool became MaxPool', or 'Conv: pads was [0, 0, 1, 1] and is [1, 1, 0, 0]'.
@@ -117,14 +118,13 @@ def _kind_of_change(before: Sequence[Operation], after: Sequence[Operation]) -> 
     was, now = (" + ".join(one.op_type for one in side) or "nothing" for side in (before, after))
     if was != now or len(before) > 1:
         return f"{was} became {now}" if was != now else f"{was} changed inside"
-    one, other = before[0], after[0]
-    names = sorted({*one.attributes, *other.attributes})
-    pairs = {name: (_text(one, name), _text(other, name)) for name in names}
+    one, other = read_attributes(before[0]), read_attributes(after[0])
+    pairs = {name: (_text(one, name), _text(other, name)) for name in sorted({*one, *other})}
     moved = [f"{name} was {a} and is {b}" for name, (a, b) in pairs.items() if a != b]
     return f"{was}: {', '.join(moved)}" if moved else f"what {was} reads changed"
 
 
-def _text(operation: Operation, name: str) -> str:
-    value = operation.attributes.get(name)
-    text = "not written" if value is None else str(value)
+def _text(attributes: Mapping[str, Value], name: str) -> str:
+    value = attributes.get(name, "not written")
+    text = str(list(value) if isinstance(value, tuple) else value)
     return text if len(text) < 60 else f"{text[:57]}..."

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from onnxpad import processes
-from onnxpad.model.comparing.networks import open_lean_network
+from onnxpad.model.comparing.networks import open_network
 from onnxpad.model.opened import ModelLike
 from onnxpad.probing.agreement import DifferenceMap, difference_map, relative_gap
 from onnxpad.reports import plain
@@ -71,8 +71,8 @@ def distances(  # noqa: PLR0913 - each option is one word of the command line
     """
     with processes.limited(timeout, memory):
         bench = Bench(Settings(device=resolved(device)))
-        first = open_lean_network(before)
-        pair = Pair(first, matched(bench.warn, first, open_lean_network(after, first.folder)))
+        first = open_network(before)
+        pair = Pair(first, matched(bench.warn, first, open_network(after, first.folder)))
         types = joint_types(first.input_types(dims), pair.after.input_types())
         runs = random_samples(bench, pair, pair.sampler(types, seed), samples or 3)
         rows = tuple(_row(ran, name) for ran in runs for name in first.outputs)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from onnxpad.errors import RequestError, few
+from onnxpad.errors import RequestError, few, together
 from onnxpad.geometry.size import show
 from onnxpad.model.comparing.networks import Network
-from onnxpad.model.comparing.pieces import ambiguous_nodes, renamed
+from onnxpad.model.comparing.pieces import renamed
 from onnxpad.model.graph.types import Type
 from onnxpad.padding.chain import contradict
 from onnxpad.validation.report import ProofReport
@@ -103,35 +103,20 @@ def told_otherwise(before: Network, after: Network) -> Iterator[str]:
 
 def untried(
     before: Network, after: Network, types: Mapping[str, Type], proof: ProofReport | None
-) -> Iterator[str]:
-    """One sentence for each way in which equal results of samples say little."""
-    if proof is not None and proof.is_formal:
-        yield (
-            "the samples are equal, but the changed parts are not the same formula, and other "
-            f"inputs may tell them apart: {proof.reason}"
-        )
+) -> str:
+    """A warning where equal results of samples say little, '' where they do not."""
     names = [f"'{name}'" for name in before.replaceable if name in after.replaceable]
-    if names:
-        yield (
-            f"callers may give {few(names, _FEW)} in place of initializers: only the values of "
-            "these were run"
-        )
     opened = [
         f"'{name}'"
         for name, type_ in types.items()
         if not all(isinstance(size, int) for size in type_.dims or ())
     ]
-    if opened and proof is not None:
-        yield (
-            f"sizes of {few(opened, _FEW)} are open, and nothing is proved of them: at sizes that "
-            "were not run the models may differ; --dim runs another one"
-        )
-    already = ambiguous_nodes(before)
-    if labels := [one for one in dict.fromkeys(ambiguous_nodes(after)) if one not in already]:
-        yield (
-            f"{few(labels, _FEW)} of the second model has auto_pad and pads, which runtimes read "
-            "in three ways; see onnxpad explain auto-pad-with-pads"
-        )
+    beyond = [f"values that callers give in place of {few(names, _FEW)}"] if names else []
+    beyond += [f"other sizes of {few(opened, _FEW)}"] if opened and proof is not None else []
+    if proof is not None and proof.is_formal:
+        beyond.append(f"other inputs ({proof.reason})")
+    known = "nothing is proved, and the models may differ beyond the samples: for"
+    return f"{known} {together(beyond)}" if beyond else ""
 
 
 def _listed(

@@ -115,7 +115,7 @@ def _unrun(bench: Bench, pair: Pair, ran: Ran) -> Finding:
         if verdict is Verdict.DIFFERENT:
             reason, first = _at_output(pair, right, got)[1:]
         return Finding(rows, verdict, reason, first, EVALUATOR)
-    if ran.results or any(changed_nodes(*pair)):
+    if ran.results or changed_nodes(*pair) or changed_nodes(pair.after, pair.before):
         return Finding(rows, Verdict.UNVERIFIED, lacking)
     return Finding(rows, Verdict.IDENTICAL, f"no node of the two models differs; {lacking}")
 
@@ -131,15 +131,12 @@ def _against_text(
     verdicts = {Verdict.IDENTICAL}
     for name, value in got.items():
         right = text[name]
-        bound: Bound = _FEW * _unit(right) * largest(magnitudes(right))
-        if noise is not None:
-            bound = np.maximum(2 * noise[name], bound)
-        apart = gap(right, value, bound)
-        if apart.max_abs and _is_rounding(right, value, bound):
-            verdicts.add(Verdict.ROUNDING)
-        elif apart.max_abs:
-            is_far = noise is not None or apart.ratio > _FAR
-            verdicts.add(Verdict.DIFFERENT if is_far else Verdict.UNVERIFIED)
+        few = _FEW * _unit(right) * largest(magnitudes(right))
+        bound = np.maximum(0.0 if noise is None else 2 * noise[name], few)
+        is_far = noise is not None or gap(right, value, few).ratio > _FAR
+        if not same(right, value):
+            beyond = Verdict.DIFFERENT if is_far else Verdict.UNVERIFIED
+            verdicts.add(Verdict.ROUNDING if _is_rounding(right, value, bound) else beyond)
     return max(verdicts, key=SEVERITY.index)
 
 
@@ -205,13 +202,11 @@ def row_of(
     before, after = (None if value is None else tuple(value.shape) for value in (one, other))
     if one is None or other is None:
         return OutputRow(sample, name, level, before, after, equal=False, max_abs=None)
-    apart, equal = gap(one, other, 0.0 if bound is None else bound), same(one, other)
+    apart = gap(one, other, 0.0 if bound is None else bound)
     difference = difference_map(one, other) if apart.where else None
-    row = OutputRow(
-        sample, name, level, before, after, equal, apart.max_abs, None, apart.where, difference
-    )
-    allowed = apart.bound if apart.where else largest(0.0 if bound is None else bound)
-    return row if bound is None else replace(row, bound=allowed)
+    allowed = None if bound is None else apart.bound if apart.where else largest(bound)
+    facts = same(one, other), apart.max_abs, allowed, apart.where, difference
+    return OutputRow(sample, name, level, before, after, *facts)
 
 
 # Where it begins.
@@ -257,7 +252,7 @@ def locate(bench: Bench, pair: Pair, ran: Ran, outputs: Collection[str]) -> Loca
 
 def _begun(pair: Pair, values: Mapping[str, tuple[Array, Array]], marked: set[str]) -> set[str]:
     """The marked tensors, from the outputs back, that changed nodes or equal inputs make apart."""
-    changed, _ = changed_nodes(*pair)
+    changed = changed_nodes(*pair)
     pending, begun = list(pair.before.outputs), set[str]()
     for name in pending:  # which grows
         if name not in marked or same(*values[name]):
@@ -275,7 +270,7 @@ def _first(
     pair: Pair, name: str, values: tuple[Array, Array], bound: Bound = 0.0
 ) -> FirstDifference:
     apart = gap(*values, bound)
-    label = pair.before.operation(pair.before.producers[name]).label
+    label = pair.before.label(name)
     return FirstDifference(label, name, apart.max_abs, apart.where, difference_map(*values))
 
 

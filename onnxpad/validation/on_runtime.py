@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 
 from onnxpad.errors import RequestError, together
-from onnxpad.model.comparing.networks import open_lean_network
+from onnxpad.model.comparing.networks import open_network
 from onnxpad.model.files.delivery import save
 from onnxpad.model.opened import ModelLike, whole_model
 from onnxpad.probing.live import open_live
@@ -47,7 +47,7 @@ def on_runtimes(
             f"{together(tables)}: a file of rules runs no model. inspect --target says what the "
             "rules are for a model; validate needs the program, such as --target ./npu.py"
         )
-    network, warnings = open_lean_network(before), list[str]()
+    network, warnings = open_network(before), list[str]()
     dims, feeds = with_recorded(warnings.append, network, None, *facts), None
     if inputs is not None:
         feeds = turned_inputs(network, network.input_types(dims), inputs, warnings.append)

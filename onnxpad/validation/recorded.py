@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from numpy.typing import NDArray
 
-from onnxpad.errors import RequestError, few, nearest
+from onnxpad.errors import RequestError, few
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.files.arrays import array_from_npy, arrays_in, folders_in, tensors_in
 from onnxpad.validation.request import quoted
@@ -44,21 +44,19 @@ def recorded(data: Recorded, network: Network, warn: Warn) -> tuple[Samples, Sam
 
     A path is an .npz with both, a folder test_data_set_* or one that holds such folders. `warn`
     hears of arrays that match no tensor of the model. Raises RequestError where a path cannot be
-    read, lacks an input or all outputs, or has other tensors than the one before it.
+    read, lacks an input or all outputs, or where a sample lacks a tensor.
     """
-    joined: tuple[Samples, Samples] = {}, {}
+    sides, count, name = (Rows(), Rows()), 0, ""
     for path in [data] if isinstance(data, str | PathLike) else data:
         name = fspath(path)
         for arrays in _files(name, network):
-            sides = _sides(name, arrays, network, warn, _BOTH)
-            for samples, more in zip(joined, _in_order(name, sides), strict=True):
-                if samples and set(samples) != set(more):
-                    raise RequestError(
-                        f"{name}: has {sorted(more)}, the samples before it {sorted(samples)}"
-                    )
-                for tensor, values in more.items():
-                    samples.setdefault(tensor, []).extend(values)
-    return joined
+            more = _sides(name, arrays, network, warn, _BOTH)
+            for side, rows in zip(sides, more, strict=True):
+                for tensor, values in rows.items():
+                    own = side.setdefault(tensor, {})
+                    own |= {count + sample: value for sample, value in values.items()}
+            count = 1 + max(sample for rows in sides[0].values() for sample in rows)
+    return _in_order(name, sides)
 
 
 def recorded_apart(
@@ -96,13 +94,7 @@ def _files(path: str, network: Network) -> Iterator[Mapping[str, Array]]:
     for folder in folders:
         arrays: dict[str, Array] = {}
         for kind, rows in tensors_in(folder).items():
-            names, placed = _tensors(network, kind)
-            is_named = any(name in names for name, _ in rows)
-            if not is_named and len(rows) > len(placed):
-                own = sorted({name for name, _ in rows})
-                raise RequestError(
-                    f"{folder}: has {kind}s {quoted(own)}, the model has {quoted(placed)}"
-                )
+            is_named = any(name in _tensors(network, kind)[0] for name, _ in rows)
             for at, (name, value) in enumerate(rows):
                 arrays[name if is_named else _key(kind, at)] = value
         yield arrays
@@ -117,13 +109,8 @@ def _archive(path: str, network: Network, needs: Sequence[str]) -> Mapping[str, 
     if not arrays or not all(re.fullmatch(r"arr_\d+", key) for key in arrays):
         return arrays
     keys = [_key(kind, at) for kind in needs for at in range(len(_tensors(network, kind)[1]))]
-    if len(needs) > 1 and not len(network.fed) < len(arrays) <= len(keys):
-        raise RequestError(
-            f"{path}: has {len(arrays)} arrays without names, the model has the inputs "
-            f"{quoted(network.fed)} and the outputs {quoted(network.outputs)}: save them by name, "
-            "np.savez(path, input=..., output=...)"
-        )
-    return dict(zip(keys, arrays.values(), strict=False))
+    places = dict(zip(arrays, keys, strict=False))
+    return {places.get(key, key): value for key, value in arrays.items()}
 
 
 def _tensors(network: Network, kind: str) -> tuple[set[str], Sequence[str]]:
@@ -140,14 +127,14 @@ def _sides(
 
     Raises RequestError where one of `needs` is missing.
     """
-    sides, left = (Rows(), Rows()), list[str]()
+    sides, unused = (Rows(), Rows()), list[str]()
     for key, value in arrays.items():
         is_used = False
         for kind, rows in zip(_BOTH, sides, strict=True):
             name, sample = _place(key, network, kind)
             if name and sample not in rows.setdefault(name, {}):
                 rows[name][sample], is_used = value, True
-        left += [] if is_used else [key]
+        unused += [] if is_used else [f"'{key}'"]
     for kind, side in zip(_BOTH, sides, strict=True):
         if kind in needs and not side:
             names = quoted(_tensors(network, kind)[1][:_SHOWN])
@@ -156,14 +143,10 @@ def _sides(
                 "keys such as 's0_in0' and 's0_ref0'; arrays without names go by place: "
                 "np.savez('reference.npz', x, y), inputs first"
             )
-    if left:
-        free = set(network.fed).union(network.tensors) - arrays.keys()
-        near = next(filter(None, (nearest(key, sorted(free)) for key in left)), [])
-        hint = f"; did you mean '{near[0]}'?" if near else ""
-        names = few([f"'{key}'" for key in left], _SHOWN)
+    if unused:
         warn(
-            f"{path}: {names} {'is' if len(left) == 1 else 'are'} left out: no input and no tensor "
-            f"that the model computes has the name, or it is given already{hint}"
+            f"{path}: {few(unused, _SHOWN)} {'is' if len(unused) == 1 else 'are'} left out: no "
+            "input and no tensor that the model computes has the name, or it is given already"
         )
     return sides
 

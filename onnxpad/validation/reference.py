@@ -80,7 +80,7 @@ def _concluded(
 ) -> Finding:
     rows = (*off, *on)
     if row := next((row for row in off if not _is_fine(row)), None):
-        label = network.operation(network.producers[row.output]).label
+        label = network.label(row.output)
         first = FirstDifference(label, row.output, row.max_abs, row.where, row.difference)
         reason = f"'{first.tensor}' differs from the reference{first.amount()}"
         return Finding(rows, Verdict.DIFFERENT, reason, first)

@@ -21,7 +21,6 @@ from onnxpad.model.shapes.recorded_facts import (
     recorded_facts,
 )
 from onnxpad.padding.effective_pads import facts_text
-from onnxpad.padding.plain_operators import ARITHMETIC, CELL_BY_CELL
 from onnxpad.sessions import RunFailure
 from onnxpad.validation.bench import Bench
 
@@ -30,7 +29,6 @@ GivenArrays = Mapping[str, "Array | Sequence[Array]"]
 Dims = Sequence[Size | None]
 Warn = Callable[[str], None]
 _LAYOUTS = (("channels last (NHWC)", -1, 1), ("channels first (NCHW)", 1, -1))
-_SAME_SHAPE = CELL_BY_CELL | ARITHMETIC | {"Cast", "Dropout", "Softmax", "LogSoftmax"}
 
 
 def with_recorded(
@@ -117,17 +115,14 @@ def _listed(given: GivenArrays, names: Sequence[str], kind: str) -> dict[str, li
             near = nearest(name, names)
             hint = f"did you mean '{near[0]}'?" if near else f"there is {quoted(names[:8])}"
             raise RequestError(f"the model has no {kind} '{name}': {hint}")
+        samples = value if isinstance(value, list | tuple) else [value]
         try:
-            lists[name] = [np.asarray(one) for one in _samples(value)]
+            lists[name] = [np.asarray(one) for one in samples]
         except ValueError as error:
             raise RequestError(
                 f"{kind} '{name}' is no array: {error}; give numpy arrays"
             ) from error
     return lists
-
-
-def _samples(value: Array | Sequence[Array]) -> Sequence[Array]:
-    return value if isinstance(value, list | tuple) else [np.asarray(value)]
 
 
 def _count_of(lists: Mapping[str, Sequence[object]]) -> int:
@@ -281,26 +276,10 @@ def in_layout(
         if dims is not None:
             turned[name] = [_turned(name, v, dims, bench.warn, is_output=True) for v in values]
             shape = turned[name][0].shape
-            is_other = len(shape) != len(dims)
-            if shape and not is_other:
-                other_images = shape[0] != dims[0] and batches == {dims[0]} and len(shape) > 1
-                is_other = other_images or (shape[-1] != dims[-1] and _is_product(network, name))
-            if is_other:
+            other_images = len(shape) > 1 and shape[0] != dims[0] and batches == {dims[0]}
+            if len(shape) != len(dims) or other_images:
                 raise RequestError(
                     f"reference '{name}' has shape {list(shape)}, the model gives {list(dims)}, "
                     "and no padding changes that: is it the reference of this model and output?"
                 )
     return turned
-
-
-def _is_product(network: Network, tensor: str) -> bool:
-    """Whether a product with a weight makes the last axis of a tensor."""
-    while (index := network.producers.get(tensor)) is not None:
-        node = network.operation(index)
-        if node.op_type in ("Gemm", "MatMul"):
-            return node.inputs[1] in network.initializers
-        computed = [name for name in node.inputs if name in network.producers]
-        if node.op_type not in _SAME_SHAPE or len(computed) != 1:
-            return False
-        tensor = computed[0]
-    return False

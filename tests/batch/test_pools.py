@@ -62,7 +62,7 @@ def test_locks_that_were_held_at_the_fork_are_free_there(tmp_path: Path) -> None
         return list(tmp_path.iterdir()) != []
 
     held = processes._LOCK  # noqa: SLF001 - another thread holds it
-    with atomic.Together() as together, together.create(tmp_path / "a", replace=False), held:
+    with atomic.Together().create(tmp_path / "a", replace=False), held:
         assert status_of_a_fork(works) == 0
 
 

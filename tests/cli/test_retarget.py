@@ -21,4 +21,4 @@ def test_a_plan_that_no_parser_takes_is_named(
     plan = tmp_path / "plan.json"
     plan.write_bytes(text)
     assert run(["retarget", str(PAIR), "--plan", str(plan), "--check"]) == 2
-    assert f"the plan '{plan}' is no JSON: " in capsys.readouterr().err
+    assert f"cannot read the plan '{plan}': " in capsys.readouterr().err

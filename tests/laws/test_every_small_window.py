@@ -8,7 +8,6 @@ import pytest
 from tests.random_models.checking import check
 from tests.random_models.drawing_fronts import takes_pads
 from tests.random_models.kinds import KINDS
-from tests.random_models.shrinking import shrink
 from tests.random_models.spec import Spec, Step
 
 WINDOWS = tuple(product(range(1, 6), range(1, 5), range(1, 4)))
@@ -22,11 +21,7 @@ PADDINGS: tuple[str | tuple[int, int], ...] = (
 )
 FREE = ("", "named", "%2=0", "%3=1", "", "2*h", "%4=3")
 VALUES = ("fits", "zero", "other", "tensor")
-OF_ONE_AXIS = [
-    name
-    for name, one in KINDS.items()
-    if one.family not in ("pad", "deform", "col2im") and not one.is_left_alone
-]
+OF_ONE_AXIS = [name for name, one in KINDS.items() if one.family not in ("pad", "deform")]
 
 
 def windows(name: str) -> Iterator[Spec]:
@@ -75,7 +70,7 @@ def test_every_pass_on_small_windows(name: str, first: int, every: int) -> None:
     specs = list(islice(windows(name), begin, None, every))
     checked = [check(spec, 0) for spec in specs]
     failures = [failure for one in checked for failure in one.failures]
-    assert not failures, f"{failures[0]}\nshrunk: {shrink(failures[0])}"
+    assert not failures, str(failures[0])
     assert sum(one.judged and bool(one.applied) for one in checked) > len(checked) // 4
     for spec, one in zip(specs, checked, strict=True):
         if name == "Conv" and spec.padding.startswith("SAME") and not any(spec.free):

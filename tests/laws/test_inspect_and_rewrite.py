@@ -87,7 +87,7 @@ def _differing(model: onnx.ModelProto, dims: dict[str, int] | None) -> Iterator[
                     yield f"{name}: inspect promises {one.way} for {label}, rewrite does {written}"
 
 
-@pytest.mark.part(48)
+@pytest.mark.part(96)
 @pytest.mark.parametrize(("opset", "name"), _CASES)
 def test_what_inspect_promises_is_written_and_nothing_else(opset: int, name: str) -> None:
     assert list(_differing(_model(_NODES[name], "1,3,9,10", opset), None)) == []

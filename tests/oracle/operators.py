@@ -20,7 +20,6 @@ from tests.oracle.windows import (
     along_channels,
     gather,
     lowest,
-    nhwc_pool_max,
     per_axis,
     place_windows,
     pool_average,
@@ -37,7 +36,6 @@ __all__ = [
     "conv_integer",
     "conv_transpose",
     "lowest",
-    "nhwc_pool_max",
     "pad",
     "place_windows",
     "pool_average",
@@ -123,8 +121,6 @@ def qlinear_average_pool(
     y_scale: Array | float,
     y_zero_point: Array,
     kernel: Sequence[int],
-    *,
-    channels_last: bool = False,
     **rest: Any,
 ) -> Array:
     """com.microsoft QLinearAveragePool in y_zero_point's dtype; `rest` as for `pool_average`.
@@ -133,11 +129,9 @@ def qlinear_average_pool(
     the whole kernel, which this does not copy. As in onnxruntime, the only text of this operator,
     the zero point is added before the rounding.
     """
-    planes = np.moveaxis(x, -1, 1) if channels_last else x
-    real = (wide(planes) - int(np.asarray(x_zero_point).item())) * np.float64(x_scale)
+    real = (wide(x) - int(np.asarray(x_zero_point).item())) * np.float64(x_scale)
     mean = pool_average(real, kernel, **rest) / np.float64(y_scale)
-    y = quantize(mean + int(y_zero_point.item()), 0, y_zero_point.dtype)
-    return np.moveaxis(y, 1, -1) if channels_last else y
+    return quantize(mean + int(y_zero_point.item()), 0, y_zero_point.dtype)
 
 
 def _pad_index(size: int, begin: int, end: int, mode: str) -> Array:

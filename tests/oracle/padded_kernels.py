@@ -29,17 +29,6 @@ def _conv(call: Call) -> Outputs:
     return (y.astype(x.dtype),)
 
 
-def _fused_conv(call: Call) -> Outputs:
-    x, w = call.need(0), _checked_kernel(call, call.need(1))
-    y = oracle.conv(x, w, call.optional(2), **_placing(call, "group"))
-    added = call.optional(3)
-    y = y if added is None else y + added.astype(np.float64)
-    activation = call.get("activation", "")
-    if activation not in ("", "Relu"):
-        raise NotImplementedError(f"{call} with activation {activation!r}")
-    return ((np.maximum(y, 0) if activation else y).astype(x.dtype),)
-
-
 def _fitting_int32(call: Call, total: Array) -> Array:
     limits = np.iinfo(np.int32)
     if total.size and (total.min() < limits.min or total.max() > limits.max):
@@ -55,13 +44,11 @@ def _conv_integer(call: Call) -> Outputs:
 
 
 def _qlinear_conv(call: Call) -> Outputs:
-    x, w, last = call.need(0), _checked_kernel(call, call.need(3)), call.get("channels_last", 0)
+    x, w = call.need(0), _checked_kernel(call, call.need(3))
     x_quant, w_quant = (call.need(1), call.need(2)), (call.need(4), call.need(5))
     y_quant = (call.need(6), call.need(7))
-    planes = np.moveaxis(x, -1, 1) if last else x
     rest = _placing(call, "group")
-    y = oracle.qlinear_conv(planes, *x_quant, w, *w_quant, *y_quant, call.optional(8), **rest)
-    return (np.moveaxis(y, 1, -1) if last else y,)
+    return (oracle.qlinear_conv(x, *x_quant, w, *w_quant, *y_quant, call.optional(8), **rest),)
 
 
 def _conv_transpose(call: Call) -> Outputs:
@@ -70,22 +57,9 @@ def _conv_transpose(call: Call) -> Outputs:
     return (oracle.conv_transpose(x, w, call.optional(2), **rest).astype(x.dtype),)
 
 
-def _dynamic_conv_transpose(call: Call) -> Outputs:
-    x, w, pads = call.need(0), _checked_kernel(call, call.need(1)), call.optional(2)
-    rest = _placing(call, "group", "output_padding")
-    if pads is not None:
-        rest["pads"] = pads.tolist()
-    return (oracle.conv_transpose(x, w, call.optional(3), **rest).astype(x.dtype),)
-
-
 def _max_pool(call: Call) -> Outputs:
     rest = _placing(call, "ceil_mode", "storage_order")
     return oracle.pool_max(call.need(0), call.get("kernel_shape"), **rest)
-
-
-def _nhwc_max_pool(call: Call) -> Outputs:
-    rest = _placing(call, "ceil_mode")
-    return (oracle.nhwc_pool_max(call.need(0), call.get("kernel_shape"), **rest),)
 
 
 def _average_pool(call: Call) -> Outputs:
@@ -96,7 +70,7 @@ def _average_pool(call: Call) -> Outputs:
 def _qlinear_average_pool(call: Call) -> Outputs:
     x, x_scale, y_scale = call.need(0), call.need(1), call.need(3)
     zeros = [np.zeros((), x.dtype) if z is None else z for z in map(call.optional, (2, 4))]
-    rest = _placing(call, "ceil_mode", "count_include_pad", "channels_last")
+    rest = _placing(call, "ceil_mode", "count_include_pad")
     kernel = call.get("kernel_shape")
     return (oracle.qlinear_average_pool(x, x_scale, zeros[0], y_scale, zeros[1], kernel, **rest),)
 
@@ -131,10 +105,6 @@ PADDED = {
     ("", "MaxPool"): _max_pool,
     ("", "Pad"): _pad,
     ("", "QLinearConv"): _qlinear_conv,
-    ("com.microsoft", "ConvTransposeWithDynamicPads"): _dynamic_conv_transpose,
-    ("com.microsoft", "FusedConv"): _fused_conv,
-    ("com.microsoft", "NhwcMaxPool"): _nhwc_max_pool,
     ("com.microsoft", "Pad"): _pad,
     ("com.microsoft", "QLinearAveragePool"): _qlinear_average_pool,
-    ("com.microsoft", "QLinearConv"): _qlinear_conv,
 }

@@ -192,11 +192,6 @@ def pool_max(
     return best.astype(x.dtype), indices.astype(np.int64)
 
 
-def nhwc_pool_max(x: Array, kernel: Sequence[int], **geometry: Any) -> Array:
-    """com.microsoft NhwcMaxPool: MaxPool of `[N, spatial..., C]`; pads are over spatial axes."""
-    return np.moveaxis(pool_max(np.moveaxis(x, -1, 1), kernel, **geometry)[0], 1, -1)
-
-
 def pool_average(
     x: Array, kernel: Sequence[int], *, count_include_pad: bool = False, **geometry: Any
 ) -> Array:

@@ -7,7 +7,6 @@ from collections import Counter
 from tests.random_models.checking import Failure, check
 from tests.random_models.drawing import draw
 from tests.random_models.kinds import KINDS
-from tests.random_models.shrinking import shrink
 
 SHOWN = 10
 
@@ -33,7 +32,7 @@ def main() -> None:
     for name, count in [*sorted(applied.items()), *excluded.most_common()]:
         sys.stdout.write(f"\n{count:>7}  {name}")
     for failure in failures[:SHOWN]:
-        sys.stdout.write(f"\n{failure}\nshrunk: {shrink(failure)}")
+        sys.stdout.write(f"\n{failure}")
     sys.exit(1 if failures else 0)
 
 

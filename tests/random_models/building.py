@@ -76,12 +76,10 @@ def _input_shape(spec: Spec, stage: Stage) -> list[int | str | None]:
     for axis in stage.axes:
         if axis == "N":
             sizes.append("batch" if spec.free_batch else spec.batch)
-        elif axis == "C":
-            sizes.append(spec.channels * _block(spec))
         elif isinstance(axis, int):
             sizes.append(dimension(spec, axis, free[axis]))
         else:
-            sizes.append(columns(spec))
+            sizes.append(spec.channels)
     return sizes
 
 
@@ -92,24 +90,6 @@ def dimension(spec: Spec, axis: int, free: str) -> int | str | None:
     if free == "open":
         return None
     return free.replace("h", f"h{axis}") if "h" in free else f"H{axis}"
-
-
-def _block(spec: Spec) -> int:
-    if spec.operator.family != "col2im":
-        return 1
-    cells = 1
-    for size in spec.kernel:
-        cells *= size
-    return cells
-
-
-def columns(spec: Spec) -> int:
-    """Windows over the image of a Col2Im."""
-    found, pads = 1, spec.pads if spec.padding == "pads" else (0,) * 2 * spec.rank
-    for axis in range(spec.rank):
-        padded = spec.spatial[axis] + pads[axis] + pads[spec.rank + axis]
-        found *= (padded - spec.span[axis]) // spec.strides[axis] + 1
-    return found
 
 
 def _model(

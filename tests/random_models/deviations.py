@@ -10,8 +10,8 @@ import onnx
 
 from tests.oracle.operator_call import plain
 
-POOLS = ("MaxPool", "AveragePool", "LpPool", "NhwcMaxPool", "QLinearAveragePool")
-CONVOLUTIONS = ("Conv", "FusedConv", "ConvInteger", "QLinearConv")
+POOLS = ("MaxPool", "AveragePool", "LpPool", "QLinearAveragePool")
+CONVOLUTIONS = ("Conv", "ConvInteger", "QLinearConv")
 Attributes = Mapping[str, Any]
 
 

@@ -14,8 +14,6 @@ INEXACT = ("Sigmoid", "Tanh")
 def draw_front(rng: Generator, spec: Spec) -> Spec:
     """The spec with a front, and with quantisation around it where its kind has that."""
     row = spec.operator
-    if row.family == "col2im":
-        return spec
     if spec.kind.endswith("QDQ"):
         return _quantised(rng, spec)
     if row.family == "pad":

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.random import Generator
 
-from tests.random_models.building import Built, columns, dimension
+from tests.random_models.building import Built, dimension
 from tests.random_models.graphs import Array
 from tests.random_models.spec import Spec
 from tests.random_models.stages import stages
@@ -72,10 +72,7 @@ def feeds(spec: Spec, built: Built) -> list[Feed]:
 
 def data(rng: Generator, spec: Spec, sizes: tuple[int, ...], batch: int) -> Array:
     stage = stages(spec)[0]
-    block = math.prod(spec.kernel) if spec.operator.family == "col2im" else 1
-    lengths = {"N": batch, "C": spec.channels * block, "L": 0}
-    if "L" in stage.axes:
-        lengths["L"] = columns(spec)
+    lengths = {"N": batch, "C": spec.channels}
     shape = [sizes[axis] if isinstance(axis, int) else lengths[axis] for axis in stage.axes]
     if stage.dtype == "uint8":
         return rng.integers(0, 256, shape, np.uint8)

@@ -8,7 +8,7 @@ import numpy as np
 from onnx import AttributeProto
 
 from tests.oracle.windows import place_windows
-from tests.random_models.fronts import ZERO, quantisation, zero_point
+from tests.random_models.fronts import quantisation, zero_point
 from tests.random_models.graphs import Array, Graph
 from tests.random_models.spec import Spec
 from tests.random_models.stages import crossed_sizes, quantised
@@ -35,14 +35,8 @@ def attributes(spec: Spec) -> dict[str, Any]:
         "group": spec.group if spec.group > 1 else 0,
         "storage_order": spec.storage_order,
         "p": spec.p if spec.operator.family == "lp" else 0,
-        "channels_last": int(_offers_channels_last(spec)),
-        "activation": "Relu" if spec.kind == "FusedConv" and spec.seed % 2 else "",
     }
     return found | {key: value for key, value in written.items() if value}
-
-
-def _offers_channels_last(spec: Spec) -> bool:
-    return spec.operator.channels_last and spec.operator.op.startswith("QLinear")
 
 
 def twin(spec: Spec) -> Spec:
@@ -81,18 +75,12 @@ def _quantised_weight(graph: Graph, spec: Spec, dtype: str) -> tuple[list[str], 
     return names, zero.size if zero.ndim else 0
 
 
-def _operands(graph: Graph, spec: Spec, tensor: str) -> list[str]:  # noqa: PLR0911 - one per family
+def _operands(graph: Graph, spec: Spec, tensor: str) -> list[str]:
     match spec.operator.family:
         case "conv" if spec.kind == "Conv QDQ":
             return [tensor, _dequantised_weight(graph, spec), *_bias(graph, spec)]
-        case "conv":
+        case "conv" | "transposed":
             return [tensor, graph.constant("w", _weight(spec), "float32"), *_bias(graph, spec)]
-        case "transposed":
-            w = graph.constant("w", _weight(spec), "float32")
-            if spec.operator.domain:
-                pads = graph.constant("deconv_pads", spec.pads or (0,) * 2 * spec.rank)
-                return [tensor, w, pads, *_bias(graph, spec)]
-            return [tensor, w, *_bias(graph, spec)]
         case "integer":
             dtype = "int8" if spec.operator.dtype == "int8" or spec.bias else "uint8"
             (w, zero), _ = _quantised_weight(graph, spec, dtype)
@@ -105,12 +93,6 @@ def _operands(graph: Graph, spec: Spec, tensor: str) -> list[str]:  # noqa: PLR0
         case "deform":
             w = graph.constant("w", _weight(spec), "float32")
             return [tensor, w, *_offsets(graph, spec)]
-        case "col2im":
-            return [
-                tensor,
-                graph.constant("image", spec.spatial),
-                graph.constant("block", spec.kernel),
-            ]
     return [tensor]
 
 
@@ -163,14 +145,7 @@ def add_operator(
     kind = spec.operator
     if kind.family == "pad":
         return [graph.node("Identity", [tensor], output)]
-    if kind.family == "col2im":
-        written = {
-            k: v for k, v in attributes(spec).items() if k in ("strides", "dilations", "pads")
-        }
-    else:
-        written = {k: v for k, v in attributes(spec).items() if k not in referred}
-    if kind.op == "ConvTransposeWithDynamicPads":
-        written.pop("pads", None)
+    written = {k: v for k, v in attributes(spec).items() if k not in referred}
     outputs = [graph.mark + output]
     if spec.indices:
         outputs.append(f"{graph.mark}{output}_indices")
@@ -186,7 +161,7 @@ def add_behind(graph: Graph, spec: Spec, tensor: str, output: str) -> str:
     """What reads the operator's result."""
     match spec.behind:
         case "Slice":
-            return graph.cut(tensor, spec.operator.first_axis, 1, output)
+            return graph.cut(tensor, 2, 1, output)
         case "QDQ":
             made = quantisation(graph, spec, "QuantizeLinear", tensor, f"{output}_q", None)
             return quantisation(graph, spec, "DequantizeLinear", made, output, None)
@@ -197,6 +172,3 @@ def add_behind(graph: Graph, spec: Spec, tensor: str, output: str) -> str:
 
 def result_type(spec: Spec) -> str:
     return "int32" if spec.operator.op == "ConvInteger" else spec.operator.dtype
-
-
-__all__ = ["ZERO", "add_behind", "add_operator", "attributes", "data_channels", "twin"]

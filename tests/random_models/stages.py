@@ -17,12 +17,7 @@ class Stage(NamedTuple):
 
 
 def last_stage(spec: Spec) -> Stage:
-    spatial: tuple[Axis, ...] = tuple(range(spec.rank))
-    kind = spec.operator
-    if kind.op == "Col2Im":
-        return Stage(("N", "C", "L"), kind.dtype)
-    axes: tuple[Axis, ...] = ("N", *spatial, "C") if kind.channels_last else ("N", "C", *spatial)
-    return Stage(axes, kind.dtype)
+    return Stage(("N", "C", *range(spec.rank)), spec.operator.dtype)
 
 
 def stages(spec: Spec) -> list[Stage]:

@@ -21,12 +21,11 @@ from tests.random_models.checking import check, failure
 from tests.random_models.drawing import draw
 from tests.random_models.feeding import stated
 from tests.random_models.kinds import KINDS, newest_opset
-from tests.random_models.shrinking import shrink
 from tests.random_models.spec import Spec, Step  # noqa: F401 - named in cases
 
 HERE = Path(__file__).parent
 TEXT_CASES = HERE.parent / "rewriting" / "cases"
-MODELS, PAIRS = 3, 3
+MODELS, PAIRS = 2, 3
 SWEPT = 16
 """So many times as many models are drawn by a sweep."""
 Rewrite = Callable[[Chain], Chain | Expansion | Skip]
@@ -40,8 +39,7 @@ RULES = dict(passes.all_passes())
 def test_every_pass_on_every_operator(kind: str, part: int) -> None:
     found = [check(draw(kind, seed), PAIRS) for seed in range(part * MODELS, (part + 1) * MODELS)]
     failures = [one for checked in found for one in checked.failures]
-    shown = "\n".join(f"{failure}\nshrunk: {shrink(failure)}" for failure in failures[:3])
-    assert not failures, f"{len(failures)} failures\n{shown}"
+    assert not failures, "\n".join(map(str, failures[:3]))
     assert any(checked.judged for checked in found)
 
 
@@ -149,11 +147,9 @@ def test_broken_passes_are_caught(
     rule = Pass("broken", every, every, rewrite, "")
     monkeypatch.setattr(passes, "all_passes", lambda: {"broken": rule})
     drawn = (check(draw(kind, seed), 0).failures for seed in range(600))
-    failures = next(filter(None, drawn), ())
-    assert failures
-    small = shrink(failures[0])
-    assert failure(small.spec, ("broken",)) == small.reason
-    assert len(repr(small.spec)) <= len(repr(failures[0].spec))
+    first, *_ = next(filter(None, drawn), [None])
+    assert first is not None
+    assert failure(first.spec, ("broken",)) == first.reason
 
 
 @pytest.mark.parametrize("line", (HERE / "cases" / "passing.txt").read_text().splitlines())

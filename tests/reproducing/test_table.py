@@ -47,7 +47,7 @@ def is_contradicted(name: str, way: Way, outcome: Outcome) -> bool:
     return answer.fails is (outcome.verdict in ("ok", "fallback"))
 
 
-@pytest.mark.part(24)
+@pytest.mark.sweep
 @pytest.mark.parametrize("part", range(_PARTS))
 @pytest.mark.parametrize("name", RUNTIMES)
 def test_the_runtime_does_what_its_cells_say(name: str, part: int, tmp_path: Path) -> None:

@@ -150,23 +150,3 @@ def test_ranges_say_where() -> None:
     found = compare(caffe, torch)
     assert [axis.ranges for axis in found.axes] == [((55, 55),), ((55, 55),)]
     assert (found.cells, found.total) == (0, 55 * 55)
-    averages = [
-        resolve(name, "avg_pool", **words, **more)
-        for name, more in (
-            ("tensorflow", {"ksize": 3, "strides": 1, "padding": "SAME"}),
-            ("timm", {"kernel_size": 3, "stride": 1}),
-        )
-    ]
-    found = compare(averages[0], averages[1])
-    assert found.axes[0].ranges == ((0, 0), (111, 111))
-    assert found.cells == 112**2 - 110**2
-
-
-def test_products_of_counts_are_compared_as_products() -> None:
-    """2x3 cells on one side and 3x2 on the other are as many."""
-    words: dict[str, Any] = {"input_shape": (1, 1, 4, 4)}
-    one = resolve("pytorch", "avg_pool", kernel_size=3, stride=1, padding=1, **words)
-    other = resolve(
-        "pytorch", "avg_pool", kernel_size=3, stride=1, padding=1, divisor_override=9, **words
-    )
-    assert compare(one, other).is_none

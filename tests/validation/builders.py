@@ -55,22 +55,6 @@ def zero_extended(w: Array, fill: float = 0) -> Array:
     return wide
 
 
-def pooled(constant: float | None, *, opset: int = 17, axes: bool = False) -> ModelProto:
-    """A Conv with very negative results, then MaxPool with pads (None) or behind a Pad node."""
-    constants: dict[str, Array] = {"W": W1, "B": B1 - 20}
-    conv = node("Conv", ["x", "W", "B"], ["c"], name="c1")
-    window: dict[str, Any] = {"kernel_shape": [3, 3], "strides": [2, 2]}
-    if constant is None:
-        pool = node("MaxPool", ["c"], ["y"], name="pool", pads=[1, 1, 1, 1], **window)
-        return model([conv, pool], constants, opset=opset)
-    constants["v"] = np.array(constant, np.float32)
-    constants["pads"] = np.array([1, 1, 1, 1] if axes else [0, 0, 1, 1, 0, 0, 1, 1])
-    constants |= {"axes": np.array([2, 3])} if axes else {}
-    pad = node("Pad", ["c", "pads", "v", *(["axes"] if axes else [])], ["q"], name="pad")
-    pool = node("MaxPool", ["q"], ["y"], name="pool", **window)
-    return model([conv, pad, pool], constants, opset=opset)
-
-
 def renamed(original: ModelProto) -> ModelProto:
     """The same model under other tensor names."""
     copy = ModelProto()

@@ -1,7 +1,5 @@
 import numpy as np
 
-import onnxpad
-from tests.models.text import text_model
 from tests.proof.small_models import text
 from tests.validation.builders import W1, model, node
 from tests.validation.runs import validate
@@ -35,17 +33,3 @@ def test_a_model_that_always_overflows_is_tried_a_few_times_only() -> None:
     assert report.verdict == "identical"
     assert ["no better sizes" in one for one in report.warnings] == [True]
     assert max(max(shapes["x"]) for shapes in report.input_shapes) < 64
-
-
-def test_a_size_that_a_model_compares_with_is_run() -> None:
-    """Equal(H, 40) adds a cell at that size alone."""
-    one = text_model(
-        """s = Shape (x) h = Gather (s, a) e = Equal (h, c) i = Cast <to = 7> (e)
-        p = Concat <axis = 0> (z, i) y = Pad (x, p)""",
-        "float[1,1,H] x",
-        outputs="float[1,1,K] y",
-        constants="int64[1] c = {40}, int64[1] a = {2}, int64[5] z = {0, 0, 0, 0, 0}",
-        opset=17,
-    )
-    plain = text_model("y = Identity (x)", "float[1,1,H] x", outputs="float[1,1,K] y", opset=17)
-    assert onnxpad.validate(one, plain, run_only=True).verdict == "different"

@@ -1,78 +1,43 @@
-"""The nodes of two models that are not the same in both."""
+"""The nodes of a model that another one does not have."""
 
 from __future__ import annotations
 
-from itertools import zip_longest
-
-from onnx import NodeProto, TensorProto
+from onnx import NodeProto
 
 from onnxpad.model.comparing.networks import Network, free_names
-from onnxpad.model.files.external import is_own
 
 
-def changed_nodes(before: Network, after: Network) -> tuple[list[int], list[int]]:
-    """Indices of the nodes of each main graph that the other one does not have.
+def changed_nodes(before: Network, after: Network) -> set[int]:
+    """Indices of the nodes of `before` that `after` does not have.
 
     Two nodes are the same where operator, version, attributes, names of outputs and inputs agree;
     an initializer agrees by its content.
     """
     names = before.producers.keys() & after.producers.keys()
     names |= set(before.fed) & set(after.fed)
-    for name in before.initializers.keys() & after.initializers.keys():
-        if name not in before.producers and _is_equal(before, after, name):
-            names.add(name)
-    kept: tuple[set[int], set[int]] = set(), set()
-    for index in _working(before):
-        node = before.nodes[index]
-        made = [name for name in node.output if name]
-        twin = after.producers.get(made[0]) if made else None
-        if twin is None or not free_names(node).union(made) <= names:
-            continue
-        if _are_alike(before, after, node, after.nodes[twin]):
-            kept[0].add(index)
-            kept[1].add(twin)
-    first, second = (
-        [index for index in _working(network) if index not in same]
-        for network, same in zip((before, after), kept, strict=True)
-    )
-    return first, second
-
-
-def _working(network: Network) -> list[int]:
-    """Nodes that compute; Constants are initializers."""
-    return [
+    names |= {name for name in before.initializers if _is_equal(before, after, name)}
+    return {
         index
-        for index, node in enumerate(network.nodes)
-        if not (node.output and node.output[0] in network.initializers)
-    ]
+        for index in before.producers.values()
+        if before.opsets != after.opsets or not _has(after, before.nodes[index], names)
+    }
+
+
+def _has(after: Network, node: NodeProto, names: set[str]) -> bool:
+    """Whether a model has a node, of which the tensors `names` are the same."""
+    made = next(name for name in node.output if name)
+    index = after.producers.get(made)
+    read = free_names(node)
+    return index is not None and read <= names and _content(node) == _content(after.nodes[index])
 
 
 def _is_equal(before: Network, after: Network, name: str) -> bool:
-    first, second = before.initializers[name], after.initializers[name]
-    if first is second:
-        return True
-    if first.dims != second.dims or first.data_type != second.data_type:
-        return False
-    if before.left and after.left and is_own(first) and is_own(second):
-        pairs = zip_longest(before.left.blocks(first), after.left.blocks(second))
-        return all(one == other for one, other in pairs)
-    is_outside = first.data_location == TensorProto.EXTERNAL == second.data_location
-    if is_outside and before.left is after.left is None and before.folder == after.folder:
-        entries = [sorted((e.key, e.value) for e in t.external_data) for t in (first, second)]
-        if entries[0] == entries[1]:
-            return True
     one, other = before.constant(name), after.constant(name)
-    return one is not None and other is not None and one.tobytes() == other.tobytes()
+    if one is None or other is None or one.dtype != other.dtype or one.shape != other.shape:
+        return False
+    return one.tobytes() == other.tobytes()
 
 
-def _are_alike(before: Network, after: Network, node: NodeProto, twin: NodeProto) -> bool:
-    return (
-        (node.op_type, node.domain) == (twin.op_type, twin.domain)
-        and (node.input, node.output) == (twin.input, twin.output)
-        and _attributes(node) == _attributes(twin)
-        and before.opsets == after.opsets
-    )
-
-
-def _attributes(node: NodeProto) -> list[bytes]:
-    return sorted(one.SerializeToString(deterministic=True) for one in node.attribute)
+def _content(node: NodeProto) -> tuple[object, ...]:
+    attributes = sorted(one.SerializeToString(deterministic=True) for one in node.attribute)
+    return node.op_type, node.domain, [*node.input], [*node.output], attributes

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from os import PathLike, getpid
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from onnx import (
-    AttributeProto,
     GraphProto,
     ModelProto,
     NodeProto,
@@ -24,10 +21,11 @@ from onnx import (
 
 from onnxpad.errors import ModelError, headline
 from onnxpad.model.files.splicing import UnreadFile
+from onnxpad.model.graph.context import stored_value
 from onnxpad.model.graph.inlined import inlined
 from onnxpad.model.graph.nodes import bodies, every_node
 from onnxpad.model.graph.types import Type
-from onnxpad.model.opened import ModelLike, Opened, referring_model, whole_model
+from onnxpad.model.opened import ModelLike, Opened, referring_model
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.padding.operators import PLAIN_DOMAINS, plain_domain
 
@@ -37,25 +35,6 @@ _DEFAULTS_SINCE = 4
 _WHOLE_BYTES = {TensorProto.BOOL, TensorProto.INT8, TensorProto.UINT8}
 # What onnx and numpy raise where a tensor or an attribute is damaged.
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, AttributeError, MemoryError)
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One node as plain values; `index` is its place in the main graph."""
-
-    index: int
-    op_type: str
-    domain: str
-    opset: int
-    name: str
-    attributes: Mapping[str, Any]
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-
-    @property
-    def label(self) -> str:
-        """Operator and name as people write them; the first output names a nameless node."""
-        return f"{self.op_type} '{self.name or next(iter(self.outputs), '?')}'"
 
 
 class Network:
@@ -113,10 +92,9 @@ class Network:
         """
         found = {tensor.name: tensor for tensor in self.model.graph.initializer}
         for node in self.nodes:
-            if node.op_type == "Constant" and node.domain in PLAIN_DOMAINS and node.output:
-                tensor = _constant(node)
-                if tensor is not None:
-                    found[node.output[0]] = tensor
+            is_constant = node.op_type == "Constant" and node.domain in PLAIN_DOMAINS
+            if is_constant and node.output and (tensor := stored_value(node)) is not None:
+                found[node.output[0]] = tensor
         return found
 
     @cached_property
@@ -229,13 +207,9 @@ class Network:
                 pending += free_names(self.nodes[index])
         return sorted(found)
 
-    def operation(self, index: int) -> Operation:
-        """A node as plain values."""
-        node = self.nodes[index]
-        domain = plain_domain(node.domain)
-        opset, wires = self.opsets.get(domain, 1), (tuple(node.input), tuple(node.output))
-        attributes = {item.name: _value(node, item) for item in node.attribute}
-        return Operation(index, node.op_type, domain, opset, node.name, attributes, *wires)
+    def label(self, tensor: str) -> str:
+        """Operator and name of the node that makes a tensor."""
+        return label_of(self.nodes[self.producers[tensor]])
 
     def serialised(self, more: bytes = b"") -> bytes:
         """The model's bytes and `more` behind; names of external data stay relative to `folder`.
@@ -248,18 +222,12 @@ class Network:
         return data + more if more else data
 
 
-def open_network(model: ModelLike, folder: Path | None = None) -> Network:
-    """A network from any kind of model.
+def open_network(model: ModelLike | Opened, folder: Path | None = None) -> Network:
+    """A network from any kind of model; large weights stay in the file that it is read from.
 
     `folder` is where a model in memory has its external data. Raises ModelError where the file
     cannot be read, RequestError for any other kind of value.
     """
-    proto, own_folder = whole_model(model)
-    return Network(proto, own_folder or folder)
-
-
-def open_lean_network(model: ModelLike | Opened, folder: Path | None = None) -> Network:
-    """The same; large weights stay in the file, to be compared and run at little memory."""
     proto, own_folder, left = referring_model(model)
     file = None
     if left is not None and isinstance(model, str | PathLike):  # stays the same file if renamed
@@ -289,52 +257,18 @@ def _outer_names(graph: GraphProto) -> set[str]:
     return used - known
 
 
-def _constant(node: NodeProto) -> TensorProto | None:
-    """What a Constant holds, but for texts and sparse tensors."""
-    attribute = node.attribute[0] if node.attribute else AttributeProto()
-    kind = attribute.name.removesuffix("s")
-    if attribute.ref_attr_name or kind not in ("value", "value_float", "value_int"):
-        return None
-    if kind == "value":
-        tensor: TensorProto = attribute.t
-        return tensor
-    dtype = np.float32 if kind == "value_float" else np.int64
-    return numpy_helper.from_array(np.asarray(_value(node, attribute), dtype), node.output[0])
-
-
-def _value(node: NodeProto, attribute: AttributeProto) -> Any:  # noqa: ANN401 - what it holds
-    """The value of an attribute; ModelError, which names the node, where the file is damaged."""
-    try:
-        value: Any = helper.get_attribute_value(attribute)
-        if isinstance(value, TensorProto):
-            is_here = value.data_location == TensorProto.DEFAULT
-            return numpy_helper.to_array(value) if is_here else None
-        if attribute.type in (AttributeProto.INTS, AttributeProto.FLOATS, AttributeProto.STRINGS):
-            return [item.decode() if isinstance(item, bytes) else item for item in value]
-    except _UNREADABLE as error:
-        raise ModelError(
-            f"{label_of(node)}: its attribute '{attribute.name}' cannot be read: {headline(error)}"
-        ) from error
-    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-
-
 def _bounded(tensor: TensorProto) -> TensorProto:
-    """The tensor with the length of its external data, where the file leaves it out.
+    """The tensor with the length of its external data, which the file may leave out.
 
-    onnxruntime then reads as much as the sizes need; onnx would read the file to its end. Raises
-    ValueError for another length, before anything is read.
+    onnxruntime then reads as much as the sizes need; onnx would read the file to its end.
     """
     size = helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
     is_whole = size > 1 or tensor.data_type in _WHOLE_BYTES
     if tensor.data_location != TensorProto.EXTERNAL or not is_whole:
         return tensor
-    needed = size * prod(tensor.dims)
-    stated = {entry.key: entry.value for entry in tensor.external_data}.get("length", str(needed))
-    if int(stated) != needed:
-        raise ValueError(f"the file gives it {stated} bytes, and its sizes need {needed}")
     found = TensorProto()
     found.CopyFrom(tensor)
-    found.external_data.add(key="length", value=stated)
+    found.external_data.add(key="length", value=str(size * prod(tensor.dims)))
     return found
 
 
@@ -347,7 +281,7 @@ _DRAWING = {
 def random_nodes(network: Network) -> list[str]:
     """Labels of the nodes that draw random numbers and that an output depends on."""
     return [
-        network.operation(index).label
+        label_of(network.nodes[index])
         for index in network.behind(network.outputs)
         if any(_draws(network, node) for node in every_node([network.nodes[index]]))
     ]

@@ -20,11 +20,12 @@ from onnx import (
 from onnxpad.errors import InternalError
 from onnxpad.model.comparing.networks import Network, free_names, label_of
 from onnxpad.model.editing.session import EditSession
-from onnxpad.model.graph.nodes import bodies
+from onnxpad.model.graph.nodes import bodies, every_node
 from onnxpad.model.graph.types import write_sizes
 from onnxpad.padding.chain import Chain, Preference
 
 Array = NDArray[Any]
+_BOTH = {"auto_pad", "pads"}
 
 
 def exposed(network: Network, names: Iterable[str]) -> bytes:
@@ -151,18 +152,7 @@ def chosen(network: Network, keep: Preference) -> tuple[Network, list[str]]:
     return network.like(model), labels
 
 
-def ambiguous_nodes(network: Network) -> list[str]:
-    """The labels of nodes that have auto_pad and pads."""
-    return [label_of(node) for node in _both_in(network.model.graph)]
-
-
 def _both_in(graph: GraphProto) -> list[NodeProto]:
-    found = []
-    for node in graph.node:
-        written = {attribute.name: attribute for attribute in node.attribute}
-        mode = written["auto_pad"].s if "auto_pad" in written else b""
-        if "pads" in written and mode not in (b"", b"NOTSET"):
-            found.append(node)
-        for body in bodies(node):
-            found.extend(_both_in(body))
-    return found
+    written = [(node, {one.name: one for one in node.attribute}) for node in every_node(graph.node)]
+    modes = [(node, given["auto_pad"].s) for node, given in written if given.keys() >= _BOTH]
+    return [node for node, mode in modes if mode not in (b"", b"NOTSET")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, MutableSequence
 from math import prod
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from onnx import (
@@ -22,14 +22,12 @@ from onnxpad.model.editing.script import (
     Edit,
     FixSize,
     ForgetType,
-    GrownConstant,
     InsertNode,
     MoveOpset,
     NewConstant,
     RemoveAttribute,
     RemoveConstant,
     RemoveUnused,
-    ReshapedConstant,
     Resize,
     SetAttribute,
     SetInput,
@@ -44,31 +42,24 @@ from onnxpad.model.graph.scopes import Document, Scope, address_of
 from onnxpad.model.graph.types import dtype_code, write_sizes
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
-Derived: TypeAlias = GrownConstant | ReshapedConstant
-AnyConstant: TypeAlias = NewConstant | Derived
 
-
-def constant_array(edit: NewConstant) -> np.ndarray:
-    """The values of a new constant, in its element type and shape; 0 is the empty text."""
+def constant_array(edit: NewConstant, read: Callable[[str], np.ndarray]) -> np.ndarray:
+    """The values of a new constant; `read` gives those of others. 0 is the empty text."""
     if edit.dtype == "string":
         return np.full(edit.dims, "", object)
-    dtype = helper.tensor_dtype_to_np_dtype(dtype_code(edit.dtype))
-    values = np.array(edit.values).astype(dtype)
-    return np.full(edit.dims, values[0]) if len(values) == 1 else values.reshape(edit.dims)
-
-
-def derived_array(edit: Derived, source: np.ndarray, zero_point: np.ndarray | None) -> np.ndarray:
-    """The values of a constant that is made of another."""
-    if isinstance(edit, ReshapedConstant):
-        values = _turned(source, edit.groups) if edit.groups else source
-        return values.reshape(edit.dims)
-    grown = np.zeros(_derived_dims(edit, source.shape), source.dtype)
-    if zero_point is not None:
+    if not edit.source:
+        dtype = helper.tensor_dtype_to_np_dtype(dtype_code(edit.dtype))
+        values = np.array(edit.values).astype(dtype)
+        return np.full(edit.dims, values[0]) if len(values) == 1 else values.reshape(edit.dims)
+    source = read(edit.source)
+    if not edit.begins:
+        return (_turned(source, edit.groups) if edit.groups else source).reshape(edit.dims)
+    grown = np.zeros(edit.dims, source.dtype)
+    if edit.zero_point:
         along_first = (-1,) + (1,) * (source.ndim - 1)
-        grown[:] = zero_point.astype(source.dtype).reshape(along_first)
-    steps = edit.steps or (1,) * source.ndim
-    sides = zip(edit.begins, edit.ends, grown.shape, steps, strict=True)
-    grown[tuple(slice(begin, size - end, step) for begin, end, size, step in sides)] = source
+        grown[:] = read(edit.zero_point).astype(source.dtype).reshape(along_first)
+    axes = zip(edit.begins, source.shape, edit.steps, strict=True)
+    grown[tuple(slice(begin, begin + size * step, step) for begin, size, step in axes)] = source
     return grown
 
 
@@ -78,17 +69,6 @@ def _turned(weight: np.ndarray, groups: int) -> np.ndarray:
     parts = weight.reshape(groups, channels // groups, *rest).swapaxes(1, 2)
     joined = parts.reshape(-1, channels // groups, *rest[1:])
     return np.flip(joined, tuple(range(2, joined.ndim)))
-
-
-def _derived_dims(edit: Derived, source: tuple[int, ...]) -> tuple[int, ...]:
-    """The shape of a constant that is made of one of shape `source`."""
-    if isinstance(edit, ReshapedConstant):
-        return edit.dims
-    if not source:
-        raise InternalError(f"the constant '{edit.source}' has no axes to grow")
-    steps = edit.steps or (1,) * len(source)
-    sides = zip(edit.begins, source, edit.ends, steps, strict=True)
-    return tuple(begin + (size - 1) * step + 1 + end for begin, size, end, step in sides)
 
 
 class Weights:
@@ -160,7 +140,7 @@ class ProtoApplier:
                 self._freed.append((scope.owner(name) or scope, name, address))
             case SetOutput(address, position, tensor):
                 _set_output(scope, self._find(address), position, tensor)
-            case NewConstant() | GrownConstant() | ReshapedConstant():
+            case NewConstant():
                 self._new_constant(edit, scope)
             case InsertNode():
                 self._insert(edit, scope)
@@ -196,7 +176,7 @@ class ProtoApplier:
             self._nodes[scope.id] = {node.key: node for node in scope.ordered()}
         return self._nodes[scope.id]
 
-    def _new_constant(self, edit: AnyConstant, scope: Scope) -> None:
+    def _new_constant(self, edit: NewConstant, scope: Scope) -> None:
         tensor = self._tensor(edit, scope)
         if not edit.as_node and isinstance(scope.proto, GraphProto):
             scope.next_key = max(scope.next_key, edit.key + 1)
@@ -207,26 +187,19 @@ class ProtoApplier:
         proto = helper.make_node("Constant", [], [edit.name], value=tensor)
         self._place(scope, edit.before.key, Node(edit.key, proto), behind=False)
 
-    def _tensor(self, edit: AnyConstant, scope: Scope) -> TensorProto:
+    def _tensor(self, edit: NewConstant, scope: Scope) -> TensorProto:
         """The constant; of one that nothing reads as numbers its type, shape and a fingerprint."""
-        header = TensorProto(name=edit.name, data_location=TensorProto.EXTERNAL)
-        if isinstance(edit, NewConstant):
-            if self._weights is not None or prod(edit.dims) <= MAX_CONSTANT:
-                return numpy_helper.from_array(constant_array(edit), edit.name)
-            header.doc_string, header.data_type = str(hash(edit.values)), dtype_code(edit.dtype)
-            header.dims.extend(edit.dims)
+        code = stored_constant(scope, edit.source).data_type if edit.source else 0
+        code = code or dtype_code(edit.dtype)
+        if self._weights is None and (edit.source or prod(edit.dims) > MAX_CONSTANT):
+            mark = str(hash(edit.values))
+            header = TensorProto(name=edit.name, dims=edit.dims, data_type=code, doc_string=mark)
+            header.data_location = TensorProto.EXTERNAL
             return header
-        source = _constant(scope, edit.source)
-        if self._weights is None:
-            header.data_type = source.data_type
-            header.dims.extend(_derived_dims(edit, tuple(source.dims)))
-            return header
-        zero_point = None
-        if isinstance(edit, GrownConstant) and edit.zero_point:
-            zero_point = self._weights.array(_constant(scope, edit.zero_point))
-        values = derived_array(edit, self._weights.array(source), zero_point)
+        weights = self._weights or Weights()
+        values = constant_array(edit, lambda name: weights.array(stored_constant(scope, name)))
         made = numpy_helper.from_array(values, edit.name)
-        made.data_type = source.data_type
+        made.data_type = code
         return made
 
     def _insert(self, edit: InsertNode, scope: Scope) -> None:
@@ -273,7 +246,8 @@ class ProtoApplier:
                     yield RemoveConstant(reader, part)
 
 
-def _constant(scope: Scope, name: str) -> TensorProto:
+def stored_constant(scope: Scope, name: str) -> TensorProto:
+    """The initializer, or what a Constant holds, under a name in a scope or around it."""
     owner = scope.owner(name)
     if owner is not None and name in owner.initializers:
         return owner.initializers[name]

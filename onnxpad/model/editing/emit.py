@@ -6,15 +6,14 @@ from collections.abc import Callable, Sequence
 
 from onnxpad.errors import InternalError
 from onnxpad.geometry.size import stated_names
+from onnxpad.model.editing.apply import stored_constant
 from onnxpad.model.editing.script import (
     Edit,
     ForgetType,
-    GrownConstant,
     InsertNode,
     Names,
     NewConstant,
     RemoveAttribute,
-    ReshapedConstant,
     Resize,
     SetAttribute,
     SetInput,
@@ -25,6 +24,7 @@ from onnxpad.model.editing.script import (
 )
 from onnxpad.model.graph.nodes import Address, Node
 from onnxpad.model.graph.scopes import address_of
+from onnxpad.model.graph.types import dtype_name
 from onnxpad.model.reading.crossing import data_position, path_to
 from onnxpad.model.reading.survey import Site
 from onnxpad.padding.chain import AutoPad, Chain, Mark, NewPad, Pads
@@ -320,20 +320,21 @@ class _Emitter:
             self.edits.append(edit)
         return self._constants[operand]
 
-    def _constant(
-        self, operand: Numbers | Grown | Reshaped
-    ) -> NewConstant | GrownConstant | ReshapedConstant:
+    def _constant(self, operand: Numbers | Grown | Reshaped) -> NewConstant:
         front, as_node, key = self._front, as_nodes(self._context), next_key(self._scope)
-        match operand:
-            case Numbers(role, dtype, dims, values):
-                name = self._names.new(self._called(role))
-                return NewConstant(front, name, dtype, dims, values, as_node, key)
-            case Grown(source, begins, ends, zero_point, steps):
-                origin, zero = self._tensor(source), self._tensor(zero_point)
-                name = self._names.new(f"{origin}/grown")
-                sides = begins, ends
-                return GrownConstant(front, name, origin, *sides, zero, as_node, key, steps)
-            case Reshaped(source, dims, groups):
-                origin = self._tensor(source)
-                name = self._names.new(f"{origin}/reshaped")
-                return ReshapedConstant(front, name, origin, dims, as_node, key, groups)
+        if isinstance(operand, Numbers):
+            name = self._names.new(self._called(operand.role))
+            return NewConstant(front, name, *operand[1:], as_node, key)
+        origin = self._tensor(operand.source)
+        stored = stored_constant(self._scope, origin)
+        dtype, sizes = dtype_name(stored.data_type), tuple(stored.dims)
+        if isinstance(operand, Reshaped):
+            name = self._names.new(f"{origin}/reshaped")
+            made = NewConstant(front, name, dtype, operand.dims, (), as_node, key)
+            return made._replace(source=origin, groups=operand.groups)
+        name, zero = self._names.new(f"{origin}/grown"), self._tensor(operand.zero_point)
+        steps = operand.steps or (1,) * len(operand.begins)
+        axes = zip(operand.begins, sizes, operand.ends, steps, strict=True)
+        dims = tuple(begin + (size - 1) * step + 1 + end for begin, size, end, step in axes)
+        made = NewConstant(front, name, dtype, dims, (), as_node, key, origin, 0)
+        return made._replace(begins=operand.begins, steps=steps, zero_point=zero)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -19,16 +20,14 @@ from onnx_graphsurgeon.exporters.onnx_exporter import dtype_to_onnx
 from onnx_graphsurgeon.ir.tensor import LazyValues, SparseValues
 
 from onnxpad.errors import ModelError, headline
-from onnxpad.model.editing.apply import AnyConstant, constant_array, derived_array
+from onnxpad.model.editing.apply import constant_array
 from onnxpad.model.editing.script import (
     Edit,
     FixSize,
     ForgetType,
-    GrownConstant,
     InsertNode,
     NewConstant,
     RemoveAttribute,
-    ReshapedConstant,
     Resize,
     SetAttribute,
 )
@@ -160,7 +159,7 @@ class GraphFollower:
             case RemoveAttribute(address, name):
                 node = self._nodes[address.scope][address.key]
                 node.attrs = {one: held for one, held in node.attrs.items() if one != name}
-            case NewConstant() | GrownConstant() | ReshapedConstant():
+            case NewConstant():
                 self._new_constant(edit)
             case InsertNode(before, key, op, name):
                 attributes = {name: _value(value) for name, value in edit.attributes}
@@ -180,14 +179,9 @@ class GraphFollower:
                 if is_open and edit.dimension in (now, f"{tensor.name}[{axis}]"):
                     tensor.shape = [*tensor.shape[:axis], edit.size, *tensor.shape[axis + 1 :]]
 
-    def _new_constant(self, edit: AnyConstant) -> None:
+    def _new_constant(self, edit: NewConstant) -> None:
         scope = edit.before.scope
-        if isinstance(edit, NewConstant):
-            values = constant_array(edit)
-        else:
-            zero = edit.zero_point if isinstance(edit, GrownConstant) else ""
-            of_zero = self._values(scope, zero) if zero else None
-            values = derived_array(edit, self._values(scope, edit.source), of_zero)
+        values = constant_array(edit, partial(self._values, scope))
         if edit.as_node:
             held = {"value": gs.Constant("", values)}
             self._nodes[scope][edit.key] = gs.Node("Constant", attrs=held)

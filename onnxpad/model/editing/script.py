@@ -48,9 +48,12 @@ class SetOutput(NamedTuple):
 
 
 class NewConstant(NamedTuple):
-    """A constant tensor; one value alone fills all of its cells.
+    """A constant tensor: numbers, of which one alone fills all of its cells, or another's cells.
 
-    `as_node` writes a Constant node with `key` in front of `before`, not an initializer.
+    The cells of `source` get the shape `dims`, or lie from `begins` on along each axis, `steps`
+    apart, where they have `begins`; the cells between hold 0 or `zero_point`, one value or one a
+    channel. `groups` as in `Reshaped`. `as_node` writes a Constant node with `key` in front of
+    `before`, not an initializer.
     """
 
     before: Address
@@ -60,36 +63,11 @@ class NewConstant(NamedTuple):
     values: tuple[int | float, ...]
     as_node: bool
     key: int
-
-
-class GrownConstant(NamedTuple):
-    """A constant made of another: new cells hold 0 or `zero_point`, one value or one a channel.
-
-    `begins` and `ends` count the new cells of each axis, along which the old ones lie `steps`
-    apart; () stands for 1. `as_node` and `key` as in NewConstant.
-    """
-
-    before: Address
-    name: str
-    source: str
-    begins: tuple[int, ...]
-    ends: tuple[int, ...]
-    zero_point: str
-    as_node: bool
-    key: int
-    steps: tuple[int, ...] = ()
-
-
-class ReshapedConstant(NamedTuple):
-    """A constant with the values of another in a new shape; `groups` as in `Reshaped`."""
-
-    before: Address
-    name: str
-    source: str
-    dims: tuple[int, ...]
-    as_node: bool
-    key: int
+    source: str = ""
     groups: int = 0
+    begins: tuple[int, ...] = ()
+    steps: tuple[int, ...] = ()
+    zero_point: str = ""
 
 
 class InsertNode(NamedTuple):
@@ -174,8 +152,6 @@ Edit: TypeAlias = (
     | SetInput
     | SetOutput
     | NewConstant
-    | GrownConstant
-    | ReshapedConstant
     | InsertNode
     | RemoveUnused
     | RemoveConstant
@@ -188,7 +164,7 @@ Edit: TypeAlias = (
 )
 
 
-_UNTOLD = {"edit", "node", "before", "maker", "reader", "as_node", "key"}
+_UNTOLD = {"edit", "node", "before", "maker", "reader", "as_node", "key", "groups"}
 
 
 def edit_record(edit: Edit) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from google.protobuf.message import EncodeError  # type: ignore[import-untyped, 
 from onnx import ModelProto
 
 from onnxpad.errors import ModelError, RequestError
-from onnxpad.model.files.atomic import Together, holds, is_same_file
+from onnxpad.model.files.atomic import Together, holds, is_same_file, together
 from onnxpad.model.files.contents import AnyPath, explained, is_standard
 from onnxpad.model.files.external import DataFile, data_files, locate, origin_of
 from onnxpad.model.files.onnx_file import A_PATH, LARGEST, TOO_LARGE, Source
@@ -72,7 +72,7 @@ def write_unchanged(source: Source, path: AnyPath) -> None:
 
 
 def _carry(
-    files: tuple[DataFile, ...], origin: Path, target: Path, together: Together, *, name: str
+    files: tuple[DataFile, ...], origin: Path, target: Path, staged: Together, *, name: str
 ) -> None:
     """See to it that the data files of the model `name` stand beside `target`.
 
@@ -97,10 +97,10 @@ def _carry(
                 "folder; write to another folder"
             )
         if not is_same_file(source, destination):
-            _copy(source, destination, together)
+            _copy(source, destination, staged)
 
 
-def _copy(source: Path, destination: Path, together: Together) -> None:
+def _copy(source: Path, destination: Path, staged: Together) -> None:
     with explained(f"cannot copy '{source}' to '{destination}'"), source.open("rb") as original:
         if os.path.lexists(destination):
             if not holds(destination, source):
@@ -109,9 +109,9 @@ def _copy(source: Path, destination: Path, together: Together) -> None:
                     "remove it, or write to another folder"
                 )
             return
-        together.make_folders(destination.parent)
+        staged.make_folders(destination.parent)
         found = os.fstat(original.fileno())
-        with together.create(destination, replace=False, mode=found.st_mode & 0o777) as copy:
+        with staged.create(destination, replace=False, mode=found.st_mode & 0o777) as copy:
             shutil.copyfileobj(original, copy, _PIECE)
             if copy.tell() < found.st_size:
                 raise OSError(errno.EIO, "the file became shorter while it was copied")
@@ -156,10 +156,10 @@ def deliver(
         _stream(data, files, path)
         return
     target = Path(path).absolute()
-    with Together() as together:
-        together.make_folders(target.resolve().parent)
+    with together() as staged:
+        staged.make_folders(target.resolve().parent)
         try:
-            _carry(files, origin or target.parent, target, together, name=str(path))
+            _carry(files, origin or target.parent, target, staged, name=str(path))
         except ModelError as error:
             if origin is not None:
                 raise
@@ -167,9 +167,8 @@ def deliver(
                 f"{error!s}; or type onnxpad.save(model, path, source=PATH), with the "
                 "path of the file that the model came from"
             ) from error
-        with together.create(target.resolve(), replace=True) as file:
+        with staged.create(target.resolve(), replace=True) as file:
             write_all(data, file)
-        together.commit()
 
 
 def _stream(data: Sequence[Piece], files: tuple[DataFile, ...], path: AnyPath) -> None:
@@ -223,10 +222,9 @@ def write_folder(folder: AnyPath, files: Mapping[str, bytes]) -> None:
     ModelError where one cannot be written.
     """
     refuse_folder(folder, files)
-    with Together() as together:
+    with together() as staged:
         for name, content in files.items():
             target = Path(folder).absolute() / name
-            together.make_folders(target.parent)
-            with together.create(target, replace=True) as file:
+            staged.make_folders(target.parent)
+            with staged.create(target, replace=True) as file:
                 file.write(content)
-        together.commit()

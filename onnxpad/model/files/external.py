@@ -83,20 +83,13 @@ def _located(file: DataFile, folder: Path, real: Path, name: str) -> Path:
     path = folder / file.location
     told = f"{name}: {file.owner} has its weights in '{file.location}'"
     with explained(f"{told}, which cannot be looked at"):
-        resolved, size = path.resolve(), path.stat().st_size if path.is_file() else None
-    if path.exists() and not resolved.is_relative_to(real):
-        raise ModelError(
-            f"{told}, a symbolic link to '{resolved}' outside the model's folder, which "
-            "runtimes refuse; put the file itself beside the model (cp -L)"
-        )
-    if size is None:
-        raise ModelError(f"{told}, which is no file in '{folder}'; put that file beside the model")
-    if size < file.size:
-        raise ModelError(
-            f"{told} up to byte {file.size}, but that file has {size} bytes; "
-            "copy or export it again"
-        )
-    return path
+        is_file = path.is_file() and path.resolve().is_relative_to(real)
+        if is_file and path.stat().st_size >= file.size:
+            return path
+    raise ModelError(
+        f"{told}, which is no file in '{folder}', or not one of {file.size} bytes; put the file "
+        "itself, whole and not a link to another folder, beside the model"
+    )
 
 
 def _data_file(tensor: TensorProto, owner: str, name: str) -> DataFile:

@@ -196,11 +196,12 @@ def held_constant(scope: Scope, node: Node) -> TensorProto | None:
     if not _is_constant(node):
         return None
     if node.key not in scope.held:
-        scope.held[node.key] = _held(node.proto)
+        scope.held[node.key] = stored_value(node.proto)
     return scope.held[node.key]
 
 
-def _held(proto: NodeProto) -> TensorProto | None:
+def stored_value(proto: NodeProto) -> TensorProto | None:
+    """What a Constant holds, but for texts and sparse tensors."""
     for attribute in proto.attribute:
         name = attribute.name
         if attribute.ref_attr_name:

@@ -79,7 +79,7 @@ def test_every_padded_operator_has_a_model() -> None:
     assert {*MODELS, *STATEFUL} == {name for domain, name in OPERATORS if not domain}
 
 
-@pytest.mark.part(64)
+@pytest.mark.part(128)
 @pytest.mark.parametrize(("op", "opset"), CASES)
 def test_every_target_answers(op: str, opset: int) -> None:
     """None fails, and a model that is moved to another opset is never refuted."""
