@@ -13,10 +13,10 @@ from onnxpad import processes
 from onnxpad.errors import ModelError
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import plain_sizes
+from onnxpad.model.editing.session import EditSession, session_on
 from onnxpad.model.facts import ModelFacts, facts_of, kinds_that_cannot_pad
 from onnxpad.model.files.external import refuse_lost_data
 from onnxpad.model.graph.broken import (
-    refuse_broken,
     title_of,
     undefined_operators,
     unknown_operators,
@@ -46,11 +46,10 @@ from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
     from onnxpad.probing.live import Live, RuntimeRan
-    from onnxpad.rewriting.for_target.judge import Judge
+    from onnxpad.rewriting.for_target.fit import Fitted
     from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
     from onnxpad.rewriting.wanted import Wanted
-    from onnxpad.runtimes.conditions.rows import Answer
-    from onnxpad.runtimes.installed import Installed, OnInstalled
+    from onnxpad.runtimes.installed import OnInstalled
 
 __all__ = ["Inspection", "PaddedNode", "inspect"]
 
@@ -350,31 +349,16 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
 
             runtimes = runtimes_asked(stack, names or None, asking)
         work = stack.enter_context(processes.limited(timeout, memory))
-        unmeasured, installed = _releases(names, live=runtimes is not None)
-        opened = open_model(model)
-        folder = opened.source.folder if opened.source else None
-        survey = Survey(
-            opened.model,
-            dims=dims,
-            folder=folder,
-            prefer=Preferences(ambiguous),
-            keeps_functions=opened.keeps_functions,
-        )
-        refuse_broken(survey.document)
+        opened = replace(open_model(model), owned=False)
+        survey = session_on(opened, dims, Preferences(ambiguous))
         selected = selection(survey, nodes)
         records = _records(survey, selected)
         wanted = partial(_wanted, opened, Preferences(ambiguous), nodes, runtimes)
-        targets, openings, others = dict[str, Any](), dict[str, Any](), dict[str, Any]()
+        told, targets = dict(_told(survey, wanted, names, selected, dims or {})), dict[str, Any]()
         if names:
             from onnxpad.rewriting.for_target.requests import ByTarget
 
-            targets = ByTarget()
-        for name, judge, found, opening in _told(survey, wanted, names, selected, dims or {}):
-            targets[name], openings[name] = found, opening
-            if name in installed:
-                there = _answers(survey, judge.of(installed[name].target), selected)
-                if there != [verdict.judgement.answer for verdict in found]:
-                    others[name] = installed[name].doing(there)
+            targets = ByTarget({name: one.first for name, one in told.items()})
         placement = placed(opened, survey.sites_now(), selected, device) if device else {}
         return Inspection(
             tuple(node for node, _ in records),
@@ -382,11 +366,11 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             targets,
             placement,
             device or "",
-            openings,
+            {name: one.opening for name, one in told.items()},
             tuple(work.met.values()),
             facts_of(opened.model)._replace(unknown_operators=unknown_operators(survey.document)),
-            unmeasured,
-            others,
+            {name: one.unmeasured for name, one in told.items() if one.unmeasured},
+            {name: one.installed[0] for name, one in told.items() if one.installed},
             tuple(chain for _, chain in records),
             _not_judged(survey, list(targets.values())),
             survey.recorded,
@@ -425,18 +409,6 @@ def _named(targets: Sequence[TargetName]) -> list[str]:
         return list(all_targets())
     found = find_targets(targets)
     return [one.name for one in found.parts or (found,)]
-
-
-def _releases(names: Sequence[str], *, live: bool) -> tuple[dict[str, str], dict[str, Installed]]:
-    """By target what is not known of its release, and what is installed of it in another one."""
-    if not names:
-        return {}, {}
-    from onnxpad.runtimes.installed import otherwise_installed
-    from onnxpad.runtimes.targets import find_target
-
-    notes = {name: note for name in names if (note := find_target(name).note)}
-    found = () if live else ((name, otherwise_installed(name)) for name in names)
-    return notes, {name: one for name, one in found if one is not None}
 
 
 def _records(survey: Survey, selected: Callable[[Address], bool]) -> list[_Record]:
@@ -513,44 +485,37 @@ def _wanted(
     from onnxpad.rewriting.wanted import Wanted
 
     planning = partial(planner, [target], live=live, require_device=require_device)
-    return Wanted(replace(opened, owned=False), (), planning, reading, nodes)
-
-
-def _answers(survey: Survey, judge: Judge, selected: Callable[[Address], bool]) -> list[Answer]:
-    from onnxpad.rewriting.for_target.judge import judged  # loads every pass
-
-    return [judgement.answer for *_, judgement, _ in judged(survey, judge, selected)]
+    return Wanted(opened, (), planning, reading, nodes)
 
 
 def _told(
-    survey: Survey,
+    session: EditSession,
     wanted: Callable[..., Wanted],
     names: Sequence[str],
     selected: Callable[[Address], bool],
     dims: Mapping[str, int | str],
-) -> Iterator[tuple[str, Judge, tuple[NodeVerdict, ...], Opening]]:
-    """For each target its verdicts, each with its way, and what helps where there is none."""
-    from onnxpad.rewriting.for_target.requests import beyond_batch
-
-    sizes = beyond_batch(survey.document.model, survey.facts)
+) -> Iterator[tuple[str, Fitted]]:
+    """For each target a rewrite, with its verdicts before, and what helps where there is no way."""
     for name in names:
+        from onnxpad.rewriting.for_target.judge import on_installed  # loads every pass
+
         request = wanted(name)
-        planner = request.planning(sizes)
-        if planner is None:  # of no target alone
+        done = request.opened_up(request.done(dims, session=session.fork()), dims)
+        fitting = done.fitting
+        if fitting is None or done.planner is None:  # of no target alone
             continue
-        found, whole = request.judged(survey, planner, selected, dims)
-        opening = request.opening(survey, found, planner, dims)
-        if whole and not opening.facts:
-            opening = opening._replace(left=whole.left, writes=whole.writes)
+        found, opening, judge = fitting.before, fitting.opening, done.planner.judge
+        if not opening.facts:
+            opening = opening._replace(left=fitting.left, writes=fitting.writes)
         if len(names) <= FOLLOWED and any(map(_falls_back, found)):
-            facts = {**dims, **opening.dims}
-            request = wanted(name, require_device=True)
-            tried = request.tried(facts)
+            tried = wanted(name, require_device=True).tried({**dims, **opening.dims})
             left = {one.node for one in (tried.unfit if tried else found)}
             found = tuple(
                 replace(v, on_device=v.node not in left) if _falls_back(v) else v for v in found
             )
-        yield name, planner.judge, opening.told_to(found), opening
+        installed = () if judge.live else tuple(on_installed(session, judge, selected))
+        found = opening.told_to(found)
+        yield name, fitting._replace(first=found, opening=opening, installed=installed)
 
 
 def _falls_back(verdict: NodeVerdict) -> bool:

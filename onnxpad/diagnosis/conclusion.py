@@ -248,9 +248,8 @@ class _Conclusion:
         if search is not None and search.out_of_time:
             parts.append("the search ended with its budget: a larger --budget tries more")
         parts.append(self._where())
-        if fitting.unsearched:
-            names = few(fitting.unsearched, _NAMED)
-            parts.append(f"other ways to pad these were not tried: {names}")
+        if unsearched := (*fitting.nodes.untried, *sorted(fitting.runner.refused)):
+            parts.append(f"other ways to pad these were not tried: {few(unsearched, _NAMED)}")
         return parts
 
     def _where(self) -> str:

@@ -115,11 +115,6 @@ class Fitting:
         """Choices that the search has run, the present one first."""
         return [] if self._search is None else list(self._search.tried)
 
-    @property
-    def unsearched(self) -> tuple[str, ...]:
-        """Padded nodes of which not every way could be tried."""
-        return (*self.nodes.untried, *sorted(self.runner.refused))
-
     def run(self) -> Fit:
         """The model as it is first, then every way to pad it until one gives the reference."""
         self.bench.progress("as it is")

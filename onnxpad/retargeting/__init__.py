@@ -17,9 +17,10 @@ from onnxpad.model.reading.survey import known_names, selection
 from onnxpad.model.stated_sizes import stated
 from onnxpad.padding.chain import Preference, Preferences
 from onnxpad.reports import Report, reported
+from onnxpad.retargeting.habits import named_convention
 from onnxpad.retargeting.plan import Plan
 from onnxpad.retargeting.report import Kept, Move, Refused
-from onnxpad.retargeting.run import MoveRule, Progress, Run, by_convention, by_plan
+from onnxpad.retargeting.run import MoveRule, Progress, Run
 from onnxpad.verbs import verb
 
 PlanLike: TypeAlias = Plan | Mapping[str, Any] | str | PathLike[str]
@@ -89,7 +90,7 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
         session.restate(stated(opened.model, session.script, relied, whole=opened.surgeon is None))
         return Retargeting(
             edited=finish(session, opened) if session.script else untouched(opened),
-            to=rule.name,
+            to=rule.to,
             changes=run.of(Move),
             unchanged=run.of(Kept),
             skips=run.of(Refused),
@@ -106,14 +107,14 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
 
 def _rule(to: str | None, plan: PlanLike | None, source: str | None) -> MoveRule:
     if plan is None and to is not None:
-        return by_convention(to, source)
+        return MoveRule(named_convention(to), source and named_convention(source))
     if plan is None or to is not None:
         raise RequestError("retarget needs a convention to move to, or a plan, and not both")
     if source is not None:
         raise RequestError(
             "source and plan exclude each other: a plan already gives the padding of each node"
         )
-    return by_plan(read_plan(plan))
+    return MoveRule("plan", plan=read_plan(plan))
 
 
 def read_plan(plan: PlanLike) -> Plan:

@@ -17,7 +17,6 @@ from onnxpad.padding.effective_pads import output_sizes
 from onnxpad.padding.operators import Kind
 from onnxpad.retargeting.candidates import as_windows
 from onnxpad.retargeting.feasible import refuse_infeasible
-from onnxpad.retargeting.habits import named_convention
 from onnxpad.retargeting.labels import label_of
 from onnxpad.retargeting.move import as_it_runs, moved, unchanged_because
 from onnxpad.retargeting.plan import Plan, with_settings
@@ -32,14 +31,14 @@ _TRY = "\n  try     correct the entry, or leave it out; onnxpad inspect shows wh
 
 @dataclass(frozen=True, slots=True)
 class MoveRule:
-    """The padding that each node gets: that of a convention, or what a plan lists.
+    """The padding that each node gets: as the convention `to` writes it, or as a plan says.
 
-    change: the chain of a node as it is and as it is to be, equal where the node stays.
-    plan: the plan, None for a convention; only the nodes that it lists are asked about.
+    source: the convention that the model's padding is written in, None for any.
+    plan: only the nodes that it lists are asked about.
     """
 
-    name: str
-    change: Callable[[str, Chain], tuple[Chain, Chain] | Skip]
+    to: str
+    source: str | None = None
     plan: Plan | None = None
 
     @property
@@ -47,26 +46,13 @@ class MoveRule:
         """The nodes that the model must have."""
         return tuple(entry.node for entry in self.plan.entries) if self.plan else ()
 
-
-def by_convention(to: str, source: str | None) -> MoveRule:
-    """Every node as the convention `to` would write it; RequestError for unknown names."""
-    name = named_convention(to)
-    if source is not None:
-        named_convention(source)
-
-    def change(_: str, chain: Chain) -> tuple[Chain, Chain] | Skip:
-        after = moved(chain, to, source=source)
-        return after if isinstance(after, Skip) else (chain, after)
-
-    return MoveRule(name, change)
-
-
-def by_plan(plan: Plan) -> MoveRule:
-    """Give each node the padding that the plan lists."""
-    settings = {entry.node: entry.settings for entry in plan.entries}
-
-    def change(node: str, chain: Chain) -> tuple[Chain, Chain] | Skip:
-        where, entry = f"{plan.label}, node '{node}' ({chain.op.name})", settings[node]
+    def change(self, node: str, chain: Chain) -> tuple[Chain, Chain] | Skip:
+        """The chain of a node as it is and as it is to be, equal where the node stays."""
+        if self.plan is None:
+            after = moved(chain, self.to, source=self.source)
+            return after if isinstance(after, Skip) else (chain, after)
+        where = f"{self.plan.label}, node '{node}' ({chain.op.name})"
+        entry = next(entry.settings for entry in self.plan.entries if entry.node == node)
         before: Chain | Skip = chain
         if chain.trouble:
             return chain.trouble.as_skip()
@@ -83,8 +69,6 @@ def by_plan(plan: Plan) -> MoveRule:
             raise RequestError(f"{where}: {error!s}{_TRY}") from error
         written = as_it_runs(before, after)
         return written if isinstance(written, Skip) else (before, written)
-
-    return MoveRule("plan", change, plan)
 
 
 class Run:
@@ -152,7 +136,7 @@ class Run:
         if after != before:
             return self._moved(site, before, after)
         is_planned = self._rule.plan is not None
-        why = unchanged_because(before, self._rule.name)
+        why = unchanged_because(before, self._rule.to)
         why = "the plan says what is there" if is_planned else why
         return Kept(site.address, site.op, label_of(before), why)
 

@@ -1,18 +1,16 @@
-"""Runs passes over the chains of a document until nothing changes; says what undid itself."""
+"""Runs passes over the chains of a document until nothing changes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from onnxpad.errors import InternalError
 from onnxpad.geometry.size import plain_sizes
 from onnxpad.model.editing.script import (
     Edit,
     InsertNode,
-    RemoveAttribute,
-    SetAttribute,
     as_nodes,
     edit_record,
 )
@@ -208,15 +206,6 @@ def _checked(rule: Pass, chain: Chain, found: PassResult, label: str) -> PassRes
     return after
 
 
-@reported("node.label as node", "node.scope as scope", "rules as passes")
-class Undone(NamedTuple):
-    """A node that passes changed and that is written in the end as it was, and those passes."""
-
-    node: Address
-    op: str
-    rules: tuple[str, ...]
-
-
 def standing(session: EditSession, log: PassLog) -> list[Refusal]:
     """Refusals that still hold when the last pass is through, each once.
 
@@ -237,30 +226,3 @@ def _settled(refusal: Refusal, now: Chain) -> bool:
         return refusal.chain != now
     wanted = forms_of(refusal.chain) & find_pass(refusal.rule).removes
     return bool(wanted) and not forms_of(now) & wanted
-
-
-def undone(changes: Iterable[Change]) -> tuple[Undone, ...]:
-    """Nodes of which every change edited attributes in place, and the last took the first back."""
-    by_node: dict[NodeId, list[Change]] = {}
-    for change in changes:
-        by_node.setdefault(change.node.id, []).append(change)
-    return tuple(
-        Undone(steps[0].node, steps[0].op, tuple(dict.fromkeys(step.rule for step in steps)))
-        for steps in by_node.values()
-        if _take_each_other_back(steps)
-    )
-
-
-def _take_each_other_back(steps: Sequence[Change]) -> bool:
-    first, last = steps[0].before, steps[-1].after
-    edits = (edit for step in steps for edit in step.edits)
-    if not all(isinstance(edit, SetAttribute | RemoveAttribute) for edit in edits):
-        return False
-    is_readable = not (first.conflict_settled or first.trouble)
-    return is_readable and isinstance(last, Chain) and _written(first) == _written(last)
-
-
-def _written(chain: Chain) -> tuple[object, ...]:
-    """What of a chain ends up in the file: sizes do not."""
-    numbers = (chain.padding, chain.ceil_mode, chain.counts_padding)
-    return (*numbers, chain.output_padding, chain.output_shape, chain.pad)

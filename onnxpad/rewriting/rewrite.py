@@ -37,9 +37,7 @@ from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import (
     Change,
     Refusal,
-    Undone,
     standing,
-    undone,
 )
 from onnxpad.rewriting.wanted import Wanted
 from onnxpad.runtimes.own_targets import Asking, TargetName
@@ -69,7 +67,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @reported(
-    *("passes", "changed", "assumed", "relied_on", "changes", "skips", "notes", "undone"),
+    *("passes", "changed", "assumed", "relied_on", "changes", "skips", "notes"),
     *("fitted as target", "operators", "limits_met", "inlined", "not_judged"),
     *("unknown_operators", "runs"),
 )
@@ -96,7 +94,7 @@ class Rewriting(Edited, Report):
     unknown_operators: tuple[UnknownOperator, ...] = ()
     runs: tuple[WholeRun, ...] = ()
 
-    schema = 4
+    schema = 5
 
     @property
     def run(self) -> WholeRun | None:
@@ -113,11 +111,6 @@ class Rewriting(Edited, Report):
         change = {kind: now[kind] - was[kind] for kind in sorted(was | now)}
         left = {kind: number for kind, number in change.items() if number}
         return OperatorCounts(was.total(), now.total(), left)
-
-    @cached_property
-    def undone(self) -> tuple[Undone, ...]:
-        """Nodes whose changes take each other back: they are written as before."""
-        return undone(self.changes)
 
     @cached_property
     def not_judged(self) -> tuple[str, ...]:
@@ -242,7 +235,6 @@ def rewrite(  # noqa: PLR0913  one option each
         name = asked.judge.target.name if asked else ""
         if strict:
             _refuse_rest(skips, fitting, name)
-        _take_back_undone(session, log.changes)
         relied = done.relied(dims)
         session.restate(stated(kept.model, session.script, relied, whole=kept.surgeon is None))
         session.restate(_corrections(session, log.changes))
@@ -312,13 +304,6 @@ def _with_divisors(skips: Sequence[Refusal], session: EditSession) -> list[Refus
     if not facts:
         return list(skips)
     return [replace(one, skip=settled(one.skip)) if id(one) in hanging else one for one in skips]
-
-
-def _take_back_undone(session: EditSession, changes: Sequence[Change]) -> None:
-    """Forget the edits where all of them take each other back."""
-    edits, nodes = sum(len(one.edits) for one in changes), {one.node.id for one in changes}
-    if len(session.script) == edits and len(undone(changes)) == len(nodes):
-        session.script.clear()
 
 
 def _corrections(session: EditSession, changes: Sequence[Change]) -> list[Resize]:

@@ -9,15 +9,13 @@ from onnxpad.errors import ModelError, RequestError
 from onnxpad.model.editing.session import EditSession, session_on
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.opened import Opened
-from onnxpad.model.reading.survey import Survey, selection
+from onnxpad.model.reading.survey import selection
 from onnxpad.padding.chain import Preferences
 from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.pipeline import PassLog, inserted_by, run
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.fit import Fitted
-    from onnxpad.rewriting.for_target.judge import Selected
-    from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
     from onnxpad.rewriting.for_target.search import Planner
 
 Progress = Callable[[str, int, int], None]
@@ -48,12 +46,19 @@ class Wanted(NamedTuple):
     nodes: str | Sequence[str] | None
 
     def done(
-        self, dims: Dims, progress: Progress | None = None, planner: Planner | None = None
+        self,
+        dims: Dims,
+        progress: Progress | None = None,
+        planner: Planner | None = None,
+        session: EditSession | None = None,
     ) -> Done:
-        """The passes, and then what the target still needs; a `planner` knows ways already."""
-        known = beyond_batch(self.opened.model, dims)
-        asked = planner.knowing(assumes_sizes=bool(known)) if planner else self.planning(known)
-        session = session_on(self.opened, dims, self.reading)
+        """The passes, and then what the target still needs.
+
+        A `planner` has ways already, and a `session` has read the model.
+        """
+        session = session or session_on(self.opened, dims, self.reading)
+        sizes = beyond_batch(self.opened.model, session.facts)
+        asked = planner.knowing(assumes_sizes=bool(sizes)) if planner else self.planning(sizes)
         selected = selection(session, self.nodes)
         log = run(session, self.rules, selected, progress)
         if asked is None:
@@ -67,9 +72,8 @@ class Wanted(NamedTuple):
             return selected(node) or node.id in made
 
         fitting = fit(session, asked, reached, log.changes, progress, self._whole(dims))
-        judge = asked.judge
-        is_first = planner is None and not judge.live
-        installed = tuple(on_installed(session, judge, reached)) if is_first else ()
+        is_first = planner is None and not asked.judge.live
+        installed = tuple(on_installed(session, asked.judge, reached)) if is_first else ()
         return Done(session, log, fitting._replace(installed=installed), asked)
 
     def _whole(self, dims: Dims) -> Mapping[str, int | str] | None:
@@ -78,34 +82,18 @@ class Wanted(NamedTuple):
 
     def opened_up(self, done: Done, dims: Dims) -> Done:
         """The same with what a user can add to the request, where nodes have no way."""
-        if done.fitting is None or done.planner is None or not done.fitting.no_way:
+        fitting = done.fitting
+        if fitting is None or not fitting.no_way:
             return done
-        opening = self.opening(done.session, done.fitting.no_way, done.planner, dims)
-        no_way = opening.told_to(done.fitting.no_way)
-        return done._replace(fitting=done.fitting._replace(opening=opening, no_way=no_way))
-
-    def judged(
-        self, survey: Survey, planner: Planner, selected: Selected, dims: Dims
-    ) -> tuple[tuple[NodeVerdict, ...], Fitted | None]:
-        """Every node with its way, and what a rewrite comes to that changes the whole model.
-
-        It is tried on the model, as what it does to one node may settle another.
-        """
-        from onnxpad.rewriting.for_target.search import verdicts
-
-        judged = tuple(verdicts(survey, planner, selected))
-        fitting = self.done(dims, planner=planner).fitting if any(x.way for x in judged) else None
-        if fitting is None:
-            return judged, None
-        return tuple(fitting.ways_of(judged)), fitting
-
-    def opening(
-        self, survey: Survey, judged: Sequence[NodeVerdict], planner: Planner, dims: Dims
-    ) -> Opening:
-        """What settles most of the nodes that have no way, tried on the model itself."""
         from onnxpad.rewriting.for_target.openings import opening
 
-        return opening(survey, judged, lambda facts: self.tried({**(dims or {}), **facts}, planner))
+        best = opening(
+            done.session,
+            fitting.no_way,
+            lambda facts: self.tried({**(dims or {}), **facts}, done.planner),
+        )
+        no_way = best.told_to(fitting.no_way)
+        return done._replace(fitting=fitting._replace(opening=best, no_way=no_way))
 
     def tried(self, dims: Mapping[str, int | str], planner: Planner | None = None) -> Fitted | None:
         """What a rewrite with these sizes comes to; None where they contradict the model."""

@@ -191,8 +191,7 @@ def _about_model(report: Rewriting | Retargeting) -> Iterator[str]:
 
 def _rewritten_text(report: Rewriting, *, done: bool) -> str:
     """'12 nodes rewritten (explicit-pads 12), 2 skipped'; 'would be' where nothing is written."""
-    undone = {one.node for one in report.undone}
-    changes = [change for change in report.changes if change.node not in undone]
+    changes = report.changes
     counts = Counter(change.rule for change in changes)
     order = dict.fromkeys((*report.passes, *counts))
     rules = [f"{name} {counts[name]}" for name in order if counts[name]]
@@ -237,14 +236,10 @@ def _brief(report: Rewriting, validation: Any, *, done: bool) -> Iterator[str]: 
 def _fitting(report: Rewriting, *, done: bool, each: bool) -> Iterator[Section]:
     """What was done for the target, what that costs, and nodes for which there is no way."""
     yield Section("notes", "Notes", tuple(_notes("note", report.notes)))
-    undone = {one.node for one in report.undone}
-    for one in report.undone:
-        head = f"note: {one.op} '{one.node.label}' is as before"
-        yield Section("undone", "", (Note(head, f"{' and '.join(one.rules)} undo each other"),))
     fitting, target = report.fitting, report.target
     if fitting is None:
         return
-    mended = [(target, one) for one in fitting.plans if one.node not in undone]
+    mended = [(target, one) for one in fitting.plans]
     sizes = f"; open sizes ({', '.join(fitting.open_sizes)}) were taken as {NOMINAL}"
     spent = f"{fitting.cost}{sizes * bool(fitting.open_sizes)}"
     cost = "cost: nothing" if fitting.cost == Cost() else f"cost: {spent}"

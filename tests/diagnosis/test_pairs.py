@@ -50,14 +50,3 @@ def test_the_first_sample_gives_a_plan_that_fits_every_sample(name: str, folder:
     assert {entry.node for entry in found.plan.entries} <= wrong
     assert wrong <= named(found), name
     assert (found.cause == "padding") is bool(wrong)
-
-
-@pytest.mark.parametrize(
-    ("name", "folder"), [one for one in FOLDERS if one[0].startswith("p16")], ids=lambda _: ""
-)
-def test_the_control_is_left_byte_for_byte(name: str, folder: Path, tmp_path: Path) -> None:
-    inputs, outputs = first_sample(folder)
-    found = diagnose(folder / "wrong.onnx", inputs=inputs, outputs=outputs)
-    assert (found.cause, found.plan.entries, found.tried) == ("rounding", (), 1), name
-    retarget(folder / "wrong.onnx", plan=found.plan).save(tmp_path / "same.onnx")
-    assert (tmp_path / "same.onnx").read_bytes() == (folder / "wrong.onnx").read_bytes()

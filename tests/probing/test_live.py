@@ -431,7 +431,6 @@ def test_what_cannot_be_run_gets_no_way() -> None:
         w=numbers(3, 2, 3, 3),
     )
     done = onnxpad.rewrite(open_inside, target=refusing(is_same))
-    assert not done.undone
     assert not done.changes
 
 

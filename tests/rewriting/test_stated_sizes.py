@@ -12,7 +12,6 @@ import onnx_graphsurgeon as gs
 import pytest
 
 from onnxpad import RequestError, inspect, retarget, rewrite, validate
-from onnxpad.model.reading.survey import Survey
 from tests.models.text import text_model
 from tools.benchmarks.networks import Network
 
@@ -106,29 +105,6 @@ def test_what_a_rewrite_wrote_is_read_again() -> None:
     assert compared.proof is not None
     assert compared.proof.dims == {"height": "%2=0", "width": "%2=0"}
     assert any(KEY in one for one in compared.warnings)
-
-
-@pytest.mark.parametrize(
-    ("recorded", "given", "read"),
-    [
-        ("height%4=0", {}, "%4=0"),
-        ("height%4=0", {"height": 8}, 8),
-        ("height%4=0", {"height": "%2==0"}, "%4=0"),
-        ("height%4=2", {"height": "%6=0"}, "%12=6"),
-        ("height%4=0, height%6=0", {}, "%12=0"),
-        ("height=8", {"height": "%4=0"}, 8),
-        ("height%4=0, elsewhere%2=0", {}, "%4=0"),
-        ("what another tool wrote", {}, None),
-        ("height%4=4", {}, None),
-        ("height%0=0", {}, None),
-        ("height%4=1, height%2=0", {}, None),
-        (f"height%{'9' * 5000}=0", {}, None),
-    ],
-)
-def test_facts_of_a_file_hold_as_those_of_its_user(
-    recorded: str, given: dict[str, int | str], read: int | str | None
-) -> None:
-    assert Survey(told(recorded), dims=given).facts.get("height") == read
 
 
 @pytest.mark.parametrize(

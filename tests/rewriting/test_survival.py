@@ -112,26 +112,6 @@ def test_nothing_differs_where_nothing_is_done(tmp_path: Path) -> None:
     assert out.read_bytes() == path.read_bytes()
 
 
-LOSSES = {
-    "a doc_string": lambda m: m.graph.node[1].ClearField("doc_string"),
-    "metadata": lambda m: m.metadata_props.pop(),
-    "an annotation": lambda m: m.graph.quantization_annotation.pop(),
-    "an unknown field": lambda m: m.graph.node[1].DiscardUnknownFields(),
-    "an order": lambda m: m.graph.initializer.reverse(),
-    "a value": lambda m: m.graph.initializer[0].ClearField("float_data"),
-    "a function": lambda m: m.functions.pop(),
-}
-
-
-@pytest.mark.parametrize("loss", LOSSES.values(), ids=LOSSES)
-def test_the_comparison_notices(loss: object) -> None:
-    assert callable(loss)
-    model, other = decorated(), decorated()
-    assert differences(model, other) == []
-    loss(other)
-    assert len(differences(model, other)) == 1
-
-
 LARGE = 2_200_000_000
 MEASURE = """
 import json, pathlib, sys

@@ -10,8 +10,8 @@ A file `cases/<pass>.txt` is a list of blocks:
     -- nothing                      where there is nothing to do
 
 `-- after, not run` marks models that the oracle cannot run. `-- after` is followed by what
-is skipped, each as a line `skip: NODE: reason`. Lines `note:` and `undone:` say what a report
-says besides; `whole:` what is done to the model for a target.
+is skipped, each as a line `skip: NODE: reason`. Lines `note:` say what a report says
+besides; `whole:` what is done to the model for a target.
 `pytest tests/rewriting/test_cases.py --record` writes anew what stands behind `--`; read its diff.
 """
 
@@ -80,7 +80,6 @@ def answer_of(done: Rewriting, *, runs: bool) -> str:
     skips = [f"{one.node.label}: {one.skip}" for one in done.skips]
     skips += [f"{one.node.label}: {one}" for one in done.unfit]
     more = [f"note: {one.node.label}: {one.skip}" for one in done.notes]
-    more += [f"undone: {one.node.label}: {', '.join(one.rules)}" for one in done.undone]
     if done.fitting is not None:
         more += [f"whole: {one}" for one in done.fitting.prepared]
     if not done.changed:

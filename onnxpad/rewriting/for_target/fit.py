@@ -19,14 +19,14 @@ from onnxpad.padding.chain import Mark
 from onnxpad.padding.operators import Kind, Since
 from onnxpad.reports import reported
 from onnxpad.rewriting.costs import Cost, work_of
-from onnxpad.rewriting.for_target.judge import Judge, Selected
+from onnxpad.rewriting.for_target.judge import Judge, Selected, judged
 from onnxpad.rewriting.for_target.plain_facts import judged_plain, plain_facts, unshaped
 from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Opening, PassPlan
 from onnxpad.rewriting.for_target.requests import beyond_batch
-from onnxpad.rewriting.for_target.search import Planner, Unit, carry_out, verdicts
+from onnxpad.rewriting.for_target.search import Planner, Unit, carry_out
 from onnxpad.rewriting.passes import find_pass
 from onnxpad.rewriting.pipeline import Change, run
-from onnxpad.runtimes.conditions.plain_facts import CALLS, UNSHAPED
+from onnxpad.runtimes.conditions.plain_facts import CALLS, FACTS, UNSHAPED
 from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.installed import OnInstalled
 from onnxpad.runtimes.judge import judge_plain
@@ -53,7 +53,8 @@ class Fitted(NamedTuple):
     `installed` what installed ones do otherwise; `note` is both in words. `whole` is what was done
     to the model as a whole, `prepared` that and what could not be done. Of `judged` nodes the
     target takes `taken` as they are now. `open_sizes` are those of the model's inputs, each of
-    which counts as 64 in `cost`.
+    which counts as 64 in `cost`. `first` are the nodes as they were, with a way where one is
+    needed.
     """
 
     plans: tuple[NodeVerdict, ...]
@@ -69,6 +70,7 @@ class Fitted(NamedTuple):
     taken: int = 0
     open_sizes: tuple[str, ...] = ()
     whole: tuple[str, ...] = ()
+    first: tuple[NodeVerdict, ...] = ()
 
     @property
     def note(self) -> str:
@@ -102,19 +104,20 @@ class Fitted(NamedTuple):
         """Whether a rewrite writes the model."""
         return not self.unfit
 
-    def ways_of(self, before: Sequence[NodeVerdict]) -> Iterator[NodeVerdict]:
-        """Nodes as they were before, each with the way that was gone here."""
-        plans = self.ways
-        left = {(one.node, one.op): one.way for one in self.no_way}
-        for one in before:
-            if one.way is None:
-                yield one
-            elif (one.node, one.op) in left:
-                yield replace(one, way=left[one.node, one.op])
-            elif one.way != (plan := plans.get(one.node, PassPlan((), Cost()))):
-                yield replace(one, way=replace(plan, whole=self.whole))
-            else:
-                yield one
+    @property
+    def before(self) -> tuple[NodeVerdict, ...]:
+        """Nodes as they were, each with its way: to passes, or to what changes the whole model."""
+        ways: dict[tuple[Address, str], PassPlan | NoWay] = {
+            (one.node, one.op): replace(one.way, whole=self.whole)
+            for one in self.plans
+            if isinstance(one.way, PassPlan)
+        }
+        ways |= {(one.node, one.op): one.way for one in self.no_way if one.way}
+        settled = PassPlan((), Cost(), self.whole)
+        return tuple(
+            replace(one, way=ways.get((one.node, one.op), settled)) if one.way else one
+            for one in self.first
+        )
 
 
 def fit(
@@ -151,13 +154,13 @@ class _Fit:
 
     def done(self, earlier: Sequence[Change], progress: Progress | None) -> Fitted:
         session = self._session
-        before = work_of(session.contexts)
-        if self._dims is not None:
+        before, first = work_of(session.contexts), list(self._verdicts())
+        if self._dims is not None and any(one.way for one in first):
             self._prepare()
         for number in range(2 * MAX_ROUNDS):
             if progress and number < MAX_ROUNDS:
                 progress(f"planning for {self._judge.target.name}", number, MAX_ROUNDS)
-            judged = list(verdicts(session, self._planner, self._selected))
+            judged = list(self._verdicts(planned=True))
             left = [one for one in judged if one.way]
             if not self._writes(left) and not self._prepares_for(left):
                 break
@@ -167,7 +170,7 @@ class _Fit:
             judged = [one for one in judged if (one.node, one.op) in padded]
             left = [one for one in left if one in judged]
         brought = list(_brought_by(session, judge, (*earlier, *self._changes)))
-        ours = [one for one in brought if judge.objects(one.judgement)]
+        ours = [one for one in brought if one.way]
         final = (*(one for one in left if one.node not in {it.node for it in ours}), *ours)
         failing = {one.node for one in final}
         open_now = (one for one in (*judged, *brought) if one.judgement.answer.is_open)
@@ -186,7 +189,19 @@ class _Fit:
             taken=sum(one.verdict == "takes" for one in judged if one.node not in failing),
             open_sizes=tuple(dict.fromkeys(show(one) for one in sizes if not isinstance(one, int))),
             whole=tuple(self._whole),
+            first=tuple(first),
         )
+
+    def _verdicts(self, *, planned: bool = False) -> Iterator[NodeVerdict]:
+        """Every node that is judged; those that the target does not take come with a way.
+
+        Other than for padded nodes there is none but another pass, or another model.
+        """
+        for address, op, judgement, site in judged(self._session, self._judge, self._selected):
+            way: PassPlan | NoWay | None = None
+            if op in FACTS or self._judge.objects(judgement):
+                way = self._planner.plan(site) if site and planned else NoWay((), ())
+            yield NodeVerdict(address, op, judgement, way)
 
     def _writes(self, left: Sequence[NodeVerdict]) -> bool:
         """Whether carrying out the plans of nodes changes something."""
@@ -196,8 +211,7 @@ class _Fit:
             groups.setdefault(way.passes, []).append(one.node.id)
         changes: list[Change] = []
         for names, ids in sorted(groups.items()):
-            sites = list(self._session.sites_at(ids))
-            units = [Unit.around(site.context, site.node) for site in sites]
+            units = [Unit.around(site) for site in self._session.sites_at(ids)]
             changes += carry_out(self._session, units, [find_pass(name) for name in names])
         self._changes += changes
         if changes:

@@ -14,18 +14,16 @@ from typing import NamedTuple
 
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.excerpt import Excerpt, excerpt, pads_before, readers_of
-from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.nodes import Node, NodeId
-from onnxpad.model.reading.survey import Survey
+from onnxpad.model.graph.nodes import NodeId
+from onnxpad.model.reading.survey import Site
 from onnxpad.padding.forms import Form
 from onnxpad.padding.operators import Kind
 from onnxpad.probing.probes import outputs_without, rests, without_front
 from onnxpad.rewriting.costs import work_of
-from onnxpad.rewriting.for_target.judge import Judge, Selected, judged
-from onnxpad.rewriting.for_target.report import NodeVerdict, NoWay, Obstacle, PassPlan
+from onnxpad.rewriting.for_target.judge import Judge
+from onnxpad.rewriting.for_target.report import NoWay, Obstacle, PassPlan
 from onnxpad.rewriting.passes import Pass, all_passes
 from onnxpad.rewriting.pipeline import Change, inserted_by, run, would_change
-from onnxpad.runtimes.conditions.plain_facts import FACTS
 
 FREE = (
     *("absorb-pad", "written-defaults", "plain-transpose", "floor-pool", "auto-pads", "all-axes"),
@@ -68,8 +66,9 @@ class Unit(NamedTuple):
         return cls((scope, focus), *near)
 
     @classmethod
-    def around(cls, context: Context, node: Node) -> Unit:
+    def around(cls, site: Site) -> Unit:
         """The unit of a node of the whole model."""
+        context, node = site.context, site.node
         is_pad = context.chains[node.key].op.kind is Kind.PAD
         readers = readers_of(context, node) if is_pad else []
         near = ([one.key for one in nodes] for nodes in (readers, pads_before(context, node)))
@@ -118,9 +117,9 @@ class Planner:
         """Whether the user did not leave this pass out."""
         return name not in self._exclude
 
-    def plan(self, context: Context, node: Node) -> PassPlan | NoWay:
+    def plan(self, site: Site) -> PassPlan | NoWay:
         """What to do with a node that the target does not take."""
-        part = excerpt(context, node)
+        part = excerpt(site.context, site.node)
         key = part.fingerprint
         if key not in self._ways:
             # A table is asked twice; runs of a runtime take longer, and some do not end.
@@ -262,17 +261,3 @@ class _Search:
             obstacle = Obstacle(self._unit.focus, site.address.label, title, objection)
             self._objections.setdefault(alike, obstacle)
         return objection is None
-
-
-def verdicts(survey: Survey, planner: Planner, selected: Selected) -> Iterator[NodeVerdict]:
-    """Every padded node in graph order; those that the target does not take come with a way.
-
-    Behind them Concats that pad with a block of constants, what the target stops at wherever it
-    stands, such as If, and operators that ONNX does not define: for them there is no way but
-    another pass, or another model.
-    """
-    for address, op, judgement, site in judged(survey, planner.judge, selected):
-        way = None
-        if op in FACTS or planner.judge.objects(judgement):
-            way = planner.plan(site.context, site.node) if site else NoWay((), ())
-        yield NodeVerdict(address, op, judgement, way)

@@ -40,17 +40,6 @@ def untouched(path: Path, target: str, folder: Path) -> bool:
     return True
 
 
-@pytest.mark.sweep
-@needs_probes
-@pytest.mark.parametrize("target", FEW)
-def test_probes_that_a_target_takes_stay_as_they_are(target: str, tmp_path: Path) -> None:
-    names = sorted({one.probe for one in probes.outcomes()})
-    kept = {name for name in names if untouched(probes.model_path(name), target, tmp_path)}
-    assert len(kept) > len(names) // 2
-    fine = {o.probe for o in probes.outcomes() if o.runtime == target and o.verdict == "ok"}
-    assert len(fine - kept) < len(fine) // 10
-
-
 @pytest.mark.part(4)
 @pytest.mark.parametrize("target", FEW)
 def test_real_models_that_a_target_takes_stay_as_they_are(target: str, tmp_path: Path) -> None:

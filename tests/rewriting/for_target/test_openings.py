@@ -44,18 +44,6 @@ Captured = pytest.CaptureFixture[str]
 OPEN = CONV.replace("float[1,2,8,8]", "float[n,2,h,w]").replace("float[1,3,4,4]", "float[a,b,c,d]")
 
 
-@pytest.fixture
-def batch(tmp_path: Path) -> Path:
-    onnx.save(model_of(BATCH), tmp_path / "batch.onnx")
-    return tmp_path / "batch.onnx"
-
-
-@pytest.fixture
-def sizes(tmp_path: Path) -> Path:
-    onnx.save(model_of(SIZES), tmp_path / "sizes.onnx")
-    return tmp_path / "sizes.onnx"
-
-
 @pytest.mark.parametrize("target", ["ncnn", "opencv"])
 @pytest.mark.parametrize("text", [BATCH, SIZES, OPEN, POOLS, BRANCHES])
 def test_what_is_named_settles_as_many_as_it_says(text: str, target: str) -> None:
@@ -78,23 +66,6 @@ def test_the_state_before_is_not_changed_by_trying() -> None:
     assert done.fitting.opening.granted == 1
     assert not done.changed
     assert model.SerializeToString() == before
-
-
-@pytest.mark.sweep
-@pytest.mark.parametrize("given", [{}, {"N": 1}], ids=["nothing is known", "the batch is known"])
-def test_divisors_that_settle_computed_pads_are_named(given: dict[str, int]) -> None:
-    net = Network()
-    net.shape = ("N", 3, "H", "W")
-    for stride in (2, 1, 4):
-        net.same_conv(4, 5, stride)
-    model = net.model()
-    stuck = rewrite(model, target="ncnn", dims=given)
-    assert stuck.fitting is not None
-    assert stuck.unfit
-    opened = stuck.fitting.opening
-    assert {**opened.dims, **given} == {"N": 1, "H": "%8=0", "W": "%8=0"}
-    assert opened.settled == opened.stuck
-    assert not rewrite(model, target="ncnn", dims={**given, **opened.dims}).unfit
 
 
 def test_every_computed_pad_that_the_divisors_settle_says_so() -> None:
@@ -149,24 +120,3 @@ g (float[1,2,h,16] x) => (float[a,b,c,d] y) <float[2,2,3,3] w> {
   [second] a1 = Conv<auto_pad="SAME_UPPER", kernel_shape=[3,3], strides=[2,2]>(a0, w)
   [third] y = Conv<auto_pad="SAME_UPPER", kernel_shape=[3,3], strides=[2,2]>(a1, w)
 }"""
-
-
-def test_what_is_left_as_it_is_keeps_nothing_from_being_written(
-    capsys: Captured, tmp_path: Path
-) -> None:
-    """Of a window that does not fit its input nothing is known; the other node has a way."""
-    small = """<ir_version: 8, opset_import: ["" : 17]>
-    g (float[1,1,4,4] x) => (float[1,1,a,b] y) <float[1,1,3,3] w> {
-      [same] s = Conv<auto_pad="SAME_UPPER", kernel_shape=[3,3], strides=[2,2]>(x, w)
-      [short] y = Conv<kernel_shape=[3,3]>(s, w)
-    }"""
-    onnx.save(model_of(small), tmp_path / "m.onnx")
-    assert run(["inspect", str(tmp_path / "m.onnx"), "--target", "opencv"]) == 1
-    shown = capsys.readouterr().out
-    assert "unknown 1, miscomputes 1" in shown
-    (line,) = (line for line in shown.splitlines() if line.startswith("next: onnxpad "))
-    words = shlex.split(
-        line.removeprefix("next: onnxpad ").replace("OUT", str(tmp_path / "o.onnx"))
-    )
-    assert run(words) == 0
-    assert (tmp_path / "o.onnx").exists()

@@ -10,7 +10,6 @@ import pytest
 
 from onnxpad import ModelError, RequestError, each, inspect, retarget, rewrite
 from onnxpad.model.editing.script import InsertNode
-from tests.command import run
 from tests.models.text import text_model
 
 MODELS = Path(__file__).parents[3] / "models"
@@ -52,17 +51,6 @@ def test_with_what_was_to_be_tried_it_is_saved(tmp_path: Path) -> None:
     done = rewrite(strided(), target="opencv", dims={"height": "%2=0"})
     assert not done.unfit
     done.save(tmp_path / "o.onnx")
-
-
-def test_a_node_says_what_the_command_line_says(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "m.onnx"
-    onnx.save(strided(), path)
-    assert run(["rewrite", str(path), "--target", "opencv", "-o", str(tmp_path / "o.onnx")]) == 1
-    said = "".join(capsys.readouterr())
-    (unfit,) = rewrite(path, target="opencv").unfit
-    assert str(unfit).rpartition("try ")[2] in said
 
 
 def test_what_is_refused_and_what_has_a_way_are_what_inspect_counts(tmp_path: Path) -> None:

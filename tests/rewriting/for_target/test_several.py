@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from onnxpad import RequestError, rewrite
-from onnxpad.runtimes.targets import find_target, find_targets
+from onnxpad import rewrite
 from tests.random_models.building import build
 from tests.random_models.drawing import draw
 from tests.random_models.kinds import KINDS
@@ -62,16 +61,6 @@ def test_one_model_serves_two_that_want_different_things() -> None:
     assert done.target == "mnn + ncnn + opencv"
     for target in ("mnn", "ncnn", "opencv"):
         assert not rewrite(done.model, target=target).changed
-
-
-def test_names_of_several_targets() -> None:
-    assert find_targets(["opencv"]) == find_targets("opencv") == find_target("opencv")
-    assert find_targets(["opencv", "opencv"]) == find_target("opencv")
-    assert find_targets(["opencv", "ncnn"]).name == "opencv + ncnn"
-    with pytest.raises(RequestError, match="did you mean 'opencv'"):
-        find_targets(["ncnn", "opnecv"])
-    with pytest.raises(RequestError, match="empty list"):
-        find_targets([])
 
 
 def test_onnxruntime_is_one_of_them() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import onnx
 import onnx_graphsurgeon as gs
@@ -11,7 +9,6 @@ import pytest
 from onnx import helper, numpy_helper
 
 from onnxpad import rewrite
-from onnxpad.model.editing.apply import Weights
 from onnxpad.rewriting.passes import all_passes
 from tests.models.surgeon_graphs import (
     assert_computes,
@@ -33,60 +30,6 @@ def parsed(body: str, constants: str = "", inputs: str = "", more: str = "") -> 
     text = f"g ({given}) => (float[1,1,m] y) <{constants}> {{ {body} }}"
     model: onnx.ModelProto = onnx.parser.parse_model(HEADER + text + more)
     return model
-
-
-def external_model(folder: Path) -> Path:
-    """Two convolutions whose weights stand in files of their own."""
-    folder.mkdir()
-    rng = np.random.default_rng(0)
-    held = []
-    for name in ("first", "second"):
-        array = rng.integers(-9, 10, (8, 1, 64)).astype(np.float32)
-        (folder / f"{name}.bin").write_bytes(array.tobytes())
-        tensor = numpy_helper.from_array(array, name)
-        tensor.ClearField("raw_data")
-        tensor.data_location = onnx.TensorProto.EXTERNAL
-        tensor.external_data.add(key="location", value=f"{name}.bin")
-        held.append(tensor)
-    graph = helper.make_graph(
-        [
-            helper.make_node("Conv", ["x", "first"], ["a"], "one", pads=[31, 31]),
-            helper.make_node("Conv", ["x", "second"], ["b"], "two", pads=[31, 33]),
-            helper.make_node("Concat", ["a", "b"], ["y"], "both", axis=2),
-        ],
-        "external",
-        [helper.make_tensor_value_info("x", 1, [1, 1, 40])],
-        [helper.make_tensor_value_info("y", 1, [1, 8, "n"])],
-        held,
-    )
-    path = folder / "model.onnx"
-    imports = [helper.make_opsetid("", 17)]
-    onnx.save(helper.make_model(graph, ir_version=8, opset_imports=imports), path)
-    return path
-
-
-def test_only_the_kernel_that_grows_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = external_model(tmp_path / "model")
-    read = []
-    array = Weights.array
-
-    def spied(self: Weights, tensor: onnx.TensorProto) -> np.ndarray:
-        read.append(tensor.name)
-        return array(self, tensor)
-
-    monkeypatch.setattr(Weights, "array", spied)
-    done = rewrite(path, passes=[KERNEL])
-    done.save(path.parent / "symmetric.onnx")
-    assert read == ["second"]
-    x = np.random.default_rng(1).integers(-9, 10, (1, 1, 40)).astype(np.float32)
-    wanted = ran(onnx.load(path), {"x": x})
-    after = onnx.load(path.parent / "symmetric.onnx", load_external_data=False)
-    kept = {t.name: t.data_location for t in after.graph.initializer}
-    assert kept == {"first": onnx.TensorProto.EXTERNAL, "second/grown": 0}
-    whole = onnx.load(path.parent / "symmetric.onnx")
-    np.testing.assert_array_equal(ran(whole, {"x": x}), wanted)
 
 
 NEW = sorted(
