@@ -25,7 +25,7 @@ from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.as_written import as_written
-from onnxpad.model.reading.divisors import hanging_on_sizes, hints_beside, settling_facts
+from onnxpad.model.reading.divisors import hanging_on_sizes, settling_facts
 from onnxpad.model.reading.survey import Site, Survey, selection
 from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import (
@@ -35,7 +35,7 @@ from onnxpad.padding.chain import (
     Preferences,
     Skip,
 )
-from onnxpad.padding.effective_pads import effective_pads, facts_text
+from onnxpad.padding.effective_pads import effective_pads, facts_text, rests_text
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
@@ -59,7 +59,7 @@ def with_far_pad(chain: Chain) -> Chain:
 
     Behind a Transpose, or the DequantizeLinear of a group of its own, it pads all the same.
     """
-    far = chain.far_pad
+    far = chain.around.far_pad
     if chain.pad is not None or far is None or far.unclear or not any(far.pads.flat):
         return chain
     return replace(chain, pad=far)
@@ -354,7 +354,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         selected = selection(survey, nodes)
         records = _records(survey, selected)
         wanted = partial(_wanted, opened, Preferences(ambiguous), nodes, runtimes)
-        told, targets = dict(_told(survey, wanted, names, selected, dims or {})), dict[str, Any]()
+        told, targets = dict(_told(survey, wanted, names, dims or {})), dict[str, Any]()
         if names:
             from onnxpad.rewriting.for_target.requests import ByTarget
 
@@ -430,15 +430,14 @@ def _records(survey: Survey, selected: Callable[[Address], bool]) -> list[_Recor
                 **known[key],
             )
             records.append((node, site.chain))
-    if any(_hangs_on_sizes(one) for one in records):
-        facts = settling_facts(survey)
-        records = [
-            (node._replace(hints=hints_beside(node.hints, facts)), chain)
-            if _hangs_on_sizes((node, chain))
-            else (node, chain)
-            for node, chain in records
-        ]
-    return records
+    facts = settling_facts(survey) if any(map(_hangs_on_sizes, records)) else ()
+    if not facts:
+        return records
+    settling = rests_text(facts)
+    return [
+        (one[0]._replace(hints=(*one[0].hints, settling)), one[1]) if _hangs_on_sizes(one) else one
+        for one in records
+    ]
 
 
 def _hangs_on_sizes(record: _Record) -> bool:
@@ -484,27 +483,24 @@ def _wanted(
     from onnxpad.rewriting.for_target.requests import planner
     from onnxpad.rewriting.wanted import Wanted
 
-    planning = partial(planner, [target], live=live, require_device=require_device)
-    return Wanted(opened, (), planning, reading, nodes)
+    asked = planner([target], require_device=require_device, live=live)
+    return Wanted(opened, (), asked, reading, nodes)
 
 
 def _told(
     session: EditSession,
     wanted: Callable[..., Wanted],
     names: Sequence[str],
-    selected: Callable[[Address], bool],
     dims: Mapping[str, int | str],
 ) -> Iterator[tuple[str, Fitted]]:
     """For each target a rewrite, with its verdicts before, and what helps where there is no way."""
     for name in names:
-        from onnxpad.rewriting.for_target.judge import on_installed  # loads every pass
-
         request = wanted(name)
-        done = request.opened_up(request.done(dims, session=session.fork()), dims)
-        fitting = done.fitting
-        if fitting is None or done.planner is None:  # of no target alone
+        done = request.done(dims, session=session.fork())
+        fitting = request.opened_up(done, dims, session).fitting
+        if fitting is None:  # of no target alone
             continue
-        found, opening, judge = fitting.before, fitting.opening, done.planner.judge
+        found, opening = fitting.before, fitting.opening
         if not opening.facts:
             opening = opening._replace(left=fitting.left, writes=fitting.writes)
         if len(names) <= FOLLOWED and any(map(_falls_back, found)):
@@ -513,9 +509,7 @@ def _told(
             found = tuple(
                 replace(v, on_device=v.node not in left) if _falls_back(v) else v for v in found
             )
-        installed = () if judge.live else tuple(on_installed(session, judge, selected))
-        found = opening.told_to(found)
-        yield name, fitting._replace(first=found, opening=opening, installed=installed)
+        yield name, fitting._replace(first=opening.told_to(found), opening=opening)
 
 
 def _falls_back(verdict: NodeVerdict) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -40,7 +41,6 @@ class Course:
 
     def __exit__(self, *_: object) -> None:
         """Remove what was written, and end the runtime."""
-        self._trials.runner.close()
         self._trials.close()
 
     def run(self, specimens: Iterable[Specimen], total: int) -> None:
@@ -57,12 +57,12 @@ class Course:
             outcome = self.outcome(Probe(model, (dict(feeds),), _outputs(model)))
             if not outcome.answer.is_open:
                 self.outcomes[one] = outcome
-                sized = chains_of(one.varied(open=""))
+                sized = chains_of(replace(one, open=""))
                 self.samples[one] = Sample.of(chains, sized, outcome.answer, outcome.message)
 
     def outcome(self, probe: Probe) -> Outcome:
         """What the runtime does with a probe; unknown where onnxruntime says it is no graph."""
-        return self._trials.outcome(probe.digest, lambda: _valid(probe))
+        return self._trials.outcome(lambda: _valid(probe))
 
     def counts(self) -> dict[str, dict[str, int]]:
         """By operator how many models came out in each way."""

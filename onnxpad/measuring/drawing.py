@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -49,8 +50,8 @@ def drawn(random: Random) -> Iterator[Specimen]:
             for field, (chance, values) in fields.items()
             if random.random() < chance
         }
-        words |= _padding(Specimen(name).varied(**words), random)
-        yield _fitting(Specimen(name).varied(**words))
+        words |= _padding(replace(Specimen(name), **words), random)
+        yield _fitting(replace(Specimen(name), **words))
 
 
 def neighbours(
@@ -72,7 +73,7 @@ def _neighbour(one: Specimen, random: Random) -> Specimen:
     }
     if random.random() < _OTHER_PADDING:
         words = _padding(one, random) or words
-    return _fitting(one.varied(**words))
+    return _fitting(replace(one, **words))
 
 
 def _choices(operator: str) -> Choices:
@@ -114,7 +115,7 @@ def _fitting(one: Specimen) -> Specimen:
         words["axes"] = False
     if one.operator == "Pad" and one.dtype:
         words["front"] = ""  # Relu takes floats alone
-    return one.varied(**words)
+    return replace(one, **words)
 
 
 def _needed_opset(one: Specimen) -> int:

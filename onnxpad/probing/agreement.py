@@ -46,7 +46,7 @@ class Gap(NamedTuple):
 
     max_abs: the largest difference; infinite for other shapes or kinds, and beside a NaN.
     ratio: difference / bound of the element that is furthest beyond its `bound`.
-    where: the places beyond their bounds, in words.
+    where: the places beyond their bounds, or what stands at the worst one, in words.
     """
 
     max_abs: float
@@ -240,45 +240,28 @@ def _wide(array: Array) -> NDArray[np.float64]:
 # What a runtime gave, against what is right.
 
 
-class Difference(NamedTuple):
-    """How far two tensors are apart.
-
-    `amount` is the largest difference of two cells (infinite where the shapes differ, or where one
-    is not a number), `allowed` how large it may be; `words` say what stands there.
-    """
-
-    amount: float
-    allowed: float
-    words: str = ""
-
-    @property
-    def is_fault(self) -> bool:
-        """Whether rounding does not explain it."""
-        return not self.amount <= self.allowed
-
-
-def difference(got: Array, right: Array, near: float = NEAR, scale: float = 1.0) -> Difference:
-    """The difference of what a runtime gave from what is right.
+def difference(got: Array, right: Array, near: float = NEAR, scale: float = 1.0) -> Gap:
+    """How far what a runtime gave is from what is right, and the two numbers furthest apart.
 
     `near` is what is allowed of the largest right number, half precision is allowed more; `scale`
     is the largest input, where every right number is 0.
     """
     if got.shape != right.shape:
-        return Difference(np.inf, 0.0, f"shape {list(got.shape)} instead of {list(right.shape)}")
+        return Gap(np.inf, np.inf, f"shape {list(got.shape)} instead of {list(right.shape)}")
     if not (_is_number(right) and _is_number(got)):
         equal = bool(np.array_equal(got, right))
-        return Difference(0.0 if equal else np.inf, 0.0, "" if equal else "other values")
+        return Gap(0.0, 0.0, "") if equal else Gap(np.inf, np.inf, "other values")
     clipped = (np.clip(value.astype(np.float64), -_FILL, _FILL) for value in (got, right))
     apart = element_distances(*clipped)
     if not apart.any():
-        return Difference(0.0, 0.0)
+        return Gap(0.0, 0.0, "")
     allowed = _allowed(right, near, scale)
     with np.errstate(divide="ignore", invalid="ignore"):
         beyond = np.where(apart > 0, apart / allowed, 0.0)
     farthest = beyond if beyond.max() > 1 else apart
     place = tuple(int(index) for index in np.unravel_index(int(farthest.argmax()), apart.shape))
     words = f"{float(got[place]):g} instead of {float(right[place]):g} at {list(place)}"
-    return Difference(float(apart[place]), float(allowed[place]), words)
+    return Gap(float(apart[place]), float(beyond[place]), words, float(allowed[place]))
 
 
 def worst(
@@ -286,8 +269,8 @@ def worst(
     right: Mapping[str, Array],
     feeds: Mapping[str, Array],
     near: float = NEAR,
-) -> tuple[str, Difference]:
-    """The output that is furthest beyond what is allowed for these inputs, and its difference.
+) -> tuple[str, Gap]:
+    """The output that is furthest beyond what is allowed for these inputs, and how far it is off.
 
     An output that is missing is infinitely far off.
     """
@@ -295,10 +278,10 @@ def worst(
     differences = {
         name: difference(np.asarray(got[name]), value, near, max(sizes, default=1.0))
         if name in got
-        else Difference(np.inf, 0.0, f"no output '{name}'")
+        else Gap(np.inf, np.inf, f"no output '{name}'")
         for name, value in right.items()
     }
-    return max(differences.items(), key=lambda pair: (pair[1].is_fault, pair[1].amount))
+    return max(differences.items(), key=lambda pair: (not pair[1].within, pair[1].max_abs))
 
 
 def _allowed(right: Array, near: float, scale: float) -> Array:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from os import PathLike
-from pathlib import Path
 
 from onnxpad.errors import RequestError, RuntimeUnavailable, headline
 from onnxpad.model.excerpt import Excerpt, excerpt, pads_before
@@ -62,7 +60,7 @@ class Live:
         self._of_sites: dict[tuple[str, int], tuple[Site, Outcome]] = {}
 
     def close(self) -> None:
-        """Forget the models that were run; the runtimes go on, for the next model."""
+        """Forget the models that were run, and end the runtimes."""
         self._of_sites.clear()
         for one in self.trials.values():
             one.close()
@@ -177,8 +175,7 @@ def _of_node(trials: Trials, part: Excerpt, chain: Chain) -> Outcome:
 
 
 def _of_excerpt(trials: Trials, part: Excerpt, sizes: int, judged: tuple[str, ...]) -> Outcome:
-    key = (part.fingerprint, sizes, judged)
-    return trials.outcome(key, lambda: probe(part, sizes, judged))
+    return trials.outcome(lambda: probe(part, sizes, judged))
 
 
 def open_live(target: Target, asking: Asking) -> Live:
@@ -196,46 +193,17 @@ def open_live(target: Target, asking: Asking) -> Live:
 
 def _runners(target: Target, asking: Asking) -> Iterator[tuple[str, Runner]]:
     for part in target.parts or (target,):
-        if part.is_own:
-            yield part.name, _kept_runner(part, asking.live)
+        if part.runner is not None:
+            yield part.name, own_runner(part.runner, asking.live or True)
         elif asking.live and not part.has_own_rules:
             try:
-                runner = _kept_runner(part, asking.live)
+                runner = runner_for(part.runtime, asking.live)
                 _check_release(part, runner)
             except (RequestError, RuntimeUnavailable):
                 if asking.skips_missing:
                     continue
                 raise
             yield part.name, runner
-
-
-_MOST_KEPT = 2
-_KEPT: dict[tuple[object, ...], Runner] = {}
-"""The runtimes asked last: loading one may take longer than all that is asked of it."""
-
-
-def _kept_runner(target: Target, live: bool | str | PathLike[str]) -> Runner:  # noqa: FBT001
-    """The runtime of a target; it stays open until others are asked, or this process ends."""
-    own = target.runner
-    # A function may be equal to others, or have no hash; RUNTIMES keeps it alive.
-    named = id(own) if callable(own) else own or target.runtime
-    asked = (named, live, _stamp(own))
-    if asked not in _KEPT:
-        made = own_runner(own, live or True) if own else runner_for(target.runtime, live)
-        while len(_KEPT) >= _MOST_KEPT:
-            _KEPT.pop(next(iter(_KEPT))).close()
-        _KEPT[asked] = made
-    runner = _KEPT[asked] = _KEPT.pop(asked)
-    return runner
-
-
-def _stamp(own: object) -> tuple[int, ...]:
-    """Changes with the file of a runtime of the user's own."""
-    try:
-        status = Path(own).stat() if isinstance(own, str) else None
-    except (OSError, ValueError):  # it is a command, or not there
-        return ()
-    return (status.st_mtime_ns, status.st_size) if status else ()
 
 
 def _check_release(target: Target, runner: Runner) -> None:

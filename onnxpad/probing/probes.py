@@ -24,8 +24,6 @@ Feeds = dict[str, Array]
 SIGNS = (0, -1, 1)
 """Of each input three draws: any number, none above 0 (padding with 0 shows in a max), none below
 0 (padding that is counted shows in an average)."""
-LINEAR = SIGNS[:2]
-"""What tells no sign from another gives itself away in any draw; a second shows stale memory."""
 MOST_RESTS = 8
 _APART = 0.05
 _NUMBERS = ("int64", "int32", "bool")
@@ -108,7 +106,7 @@ def rests(chain: Chain) -> int:
 
 
 def probe(part: Excerpt, sizes: int, judged: Sequence[str], *, for_people: bool = False) -> Probe:
-    """A model of the excerpt and inputs of `sizes` sizes, two or three draws of each.
+    """A model of the excerpt and inputs of `sizes` sizes, three draws of each.
 
     Only `judged` outputs are there. Raises RequestError where an input has no known type or is too
     large, and where one holds numbers, such as pads. `for_people` these are 0, and weights stay,
@@ -128,15 +126,10 @@ def probe(part: Excerpt, sizes: int, judged: Sequence[str], *, for_people: bool 
                 for place, (name, value) in enumerate(fed.items())
             }
             | numbers
-            for sign in (LINEAR if _is_linear(model) else SIGNS)
+            for sign in SIGNS
         ]
     model, feeds, renamed = in_floats(model, part.types, feeds)
     return Probe(model, tuple(feeds), tuple(renamed.get(name, name) for name in judged))
-
-
-def _is_linear(model: Model) -> bool:
-    """Whether it has float convolutions alone."""
-    return all(node.op_type in ("Conv", "ConvTranspose") for node in model.graph.node)
 
 
 def outputs_behind(part: Excerpt) -> tuple[str, ...]:

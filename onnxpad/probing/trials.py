@@ -21,7 +21,7 @@ from onnxpad.runtimes.running.runner import Reply, Runner
 
 SECONDS = 60.0
 """How long a runtime may take for one probe before it is ended."""
-_SCHEME = "6"
+_SCHEME = "7"
 """Changes with how probes are drawn and judged, so that older answers are not read."""
 _ANSWERS = {
     "right": Answer.TAKES,
@@ -62,8 +62,7 @@ class Outcome(NamedTuple):
 class Trials:
     """One runtime, and what it did with the probes of one call.
 
-    cache: outcomes are read from the disk and kept there; never those of a user's own runtime,
-        since nobody knows what that depends on.
+    cache: outcomes are read from the disk and kept there, where the runner has a key.
     seconds: a probe that takes longer is ended.
     tell: called with a sentence about each run.
     skips_empty: a probe whose outputs have no cells is not judged.
@@ -79,32 +78,38 @@ class Trials:
         skips_empty: bool = False,
     ) -> None:
         self.runner = runner
-        self._cache = cache and not runner.is_own
+        self._cache = cache and bool(runner.key)
         self._seconds, self._tell, self._skips_empty = seconds, tell, skips_empty
         self.runs = self.hangs = 0
         self._has_run = not runner.is_own
-        self._outcomes: dict[object, Outcome] = {}
+        self._outcomes: dict[str, Outcome] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="onnxpad-", ignore_cleanup_errors=True)
 
     def close(self) -> None:
-        """Remove the models that were run; the runtime goes on."""
+        """Remove the models that were run, and end the runtime."""
+        self.runner.close()
         self._folder.cleanup()
 
-    def outcome(self, key: object, probe: Callable[[], Probe]) -> Outcome:
-        """What the runtime does with a probe, which is made where nobody knows the answer.
+    def outcome(self, made: Callable[[], Probe]) -> Outcome:
+        """What the runtime does with a probe.
 
-        key: equal for probes that are equal. Raises RuntimeUnavailable where the runtime does not
-        start.
+        `made` may raise RequestError where there is none. Raises RuntimeUnavailable where the
+        runtime does not start.
         """
-        if key not in self._outcomes:
-            kept_as = repr((_SCHEME, self.runner.key, key))
+        try:
+            probe = made()
+        except RequestError as error:
+            return Outcome("not judged", headline(error))
+        digest = probe.digest
+        if digest not in self._outcomes:
+            kept_as = repr((_SCHEME, self.runner.key, digest))
             outcome = _read(kept(kept_as)) if self._cache else None
             if outcome is None:
-                outcome = self._judged(probe)
+                outcome = self._worst(probe)
                 if self._cache and outcome.verdict not in ("timeout", "not judged"):
                     keep(kept_as, {"verdict": outcome.verdict, "message": outcome.message})
-            self._outcomes[key] = outcome
-        return self._outcomes[key]
+            self._outcomes[digest] = outcome
+        return self._outcomes[digest]
 
     def runs_plain(self, operator: str) -> Reply:
         """The run of a model without padding."""
@@ -123,17 +128,6 @@ class Trials:
             why = "; ".join(filter(None, (replies[0].message, self.runner.needs)))
             raise RuntimeUnavailable(f"{self.runner.title} runs neither a Relu nor a Conv: {why}")
         self._has_run = True
-
-    def _judged(self, probe: Callable[[], Probe]) -> Outcome:
-        """The outcome of a probe that no key is known of, which may be one that was run."""
-        try:
-            made = probe()
-        except RequestError as error:
-            return Outcome("not judged", headline(error))
-        digest = made.digest
-        if digest not in self._outcomes:
-            self._outcomes[digest] = self._worst(made)
-        return self._outcomes[digest]
 
     def _worst(self, made: Probe) -> Outcome:
         """The worst outcome of all inputs; the first failure ends it."""
@@ -184,9 +178,9 @@ class Trials:
 def _outcome(reply: Reply, right: Mapping[str, Any], feeds: Feeds, near: float) -> Outcome:
     if not reply.has_run:
         return Outcome(reply.status, reply.message)
-    _, difference = worst(reply.outputs, right, feeds, near)
-    if difference.is_fault:
-        return Outcome("wrong", difference.words)
+    _, gap = worst(reply.outputs, right, feeds, near)
+    if not gap.within:
+        return Outcome("wrong", gap.where)
     return Outcome("fell back" if reply.status == "fell back" else "right")
 
 

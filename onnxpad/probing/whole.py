@@ -21,7 +21,7 @@ from onnxpad.model.opened import Model, ModelLike, Opened
 from onnxpad.model.reading.survey import Survey
 from onnxpad.model.small_models import with_output_shapes
 from onnxpad.padding.operators import operator
-from onnxpad.probing.agreement import NEAR, QUANTISED, Difference, worst
+from onnxpad.probing.agreement import NEAR, QUANTISED, Gap, worst
 from onnxpad.probing.expected import evaluated
 from onnxpad.probing.live import RuntimeRan, ran_by
 from onnxpad.probing.probes import quantises, ranks
@@ -49,8 +49,8 @@ EVALUATOR, ONNXRUNTIME = "onnxpad float64 evaluator", "onnxruntime without optim
 class FirstDifferent:
     """The first tensor, in the order of the model, that a runtime computes otherwise.
 
-    `words` say how it differs, or what the runtime says of the model up to there; `stops` says that
-    the runtime computes nothing up to there. The cause may be in front of it.
+    `words` say how it differs, or what a runtime that refuses the model says of it up to there. The
+    cause may be in front of it.
     """
 
     tensor: str
@@ -58,7 +58,6 @@ class FirstDifferent:
     op: str
     is_padding: bool
     words: str
-    stops: bool = False
 
 
 @reported(
@@ -103,9 +102,7 @@ class WholeRun:
             return said
         where = f"'{first.tensor}' of {first.op} '{first.node}'"
         kind = "" if first.is_padding else "; that is not about padding"
-        if first.stops:
-            return f"{said}. It stops at {where}{kind}"
-        return f"{said}. The first tensor that differs beyond rounding is {where}{kind}"
+        return f"{said}. The first tensor that is not right is {where}{kind}"
 
 
 class _Original:
@@ -192,12 +189,12 @@ def run_whole(  # noqa: PLR0913 - each says another thing about the run
             tell(f"running the whole model in {ran}, sample {number + 1} of {len(samples)}")
         reply = whole.run(path, feeds, whole.rewritten.model)
         apart = whole.apart(reply, right, feeds)
-        if apart.is_fault:
+        if not apart.within:
             if tell:
                 tell(f"looking for the first tensor that differs in {ran}")
             fixed = whole.up_to(right, feeds) if has_open else reply
             return _failed(result, whole, (feeds, right), reply, fixed)
-        largest = max(largest, apart.amount)
+        largest = max(largest, apart.max_abs)
     return replace(result, largest_difference=largest)
 
 
@@ -276,47 +273,44 @@ class _Whole(NamedTuple):
         """What the runtime makes of the model between `feeds`, at their sizes, and `right`."""
         network = self.rewritten
         needed = network.behind(right, feeds)
-        used = network.names_read(needed)
-        given = {key: value for key, value in feeds.items() if key in used}
-        part = cut(network, needed, {key: value.dtype for key, value in given.items()}, right)
+        given = network.reads(needed, feeds)
+        part = cut(network, needed, given, right)
         model = with_output_shapes(standalone(part, given), right)
         with tempfile.TemporaryDirectory(prefix="onnxpad-") as folder:
             path = Path(folder, "part.onnx")
             path.write_bytes(model.SerializeToString(deterministic=True))
             return self.run(str(path), given, model)
 
-    def worst(
-        self, reply: Reply, right: Mapping[str, Array], feeds: Feeds
-    ) -> tuple[str, Difference]:
+    def worst(self, reply: Reply, right: Mapping[str, Array], feeds: Feeds) -> tuple[str, Gap]:
         """The output that is furthest off, and how far."""
         near = QUANTISED if quantises(self.judge.network.model) else NEAR
         return worst(reply.outputs, right, feeds, near)
 
-    def apart(self, reply: Reply, right: Mapping[str, Array], feeds: Feeds) -> Difference:
+    def apart(self, reply: Reply, right: Mapping[str, Array], feeds: Feeds) -> Gap:
         """How the output that is furthest off differs, or why nothing was computed."""
         if reply.has_run:
-            output, difference = self.worst(reply, right, feeds)
-            return difference._replace(words=f"'{output}' is {difference.words}")
+            output, gap = self.worst(reply, right, feeds)
+            return gap._replace(where=f"'{output}' is {gap.where}")
         ends = {"refused": "it refuses the model", "crash": "its process ends"}
         words = f"{ends.get(reply.status, 'it does not end')}: {reply.message}"
-        return Difference(np.inf, 0.0, words)
+        return Gap(np.inf, np.inf, words)
 
-    def fault_at(self, name: str, feeds: Feeds, *, refuses: bool) -> tuple[str, bool]:
-        """How the runtime gets a tensor wrong, '' for right, and whether it stops before.
+    def fault_at(self, name: str, feeds: Feeds, *, refuses: bool) -> str:
+        """How the runtime gets a tensor wrong; '' where it does not.
 
-        That it stops counts only where it `refuses` the whole model too.
+        That it stops before counts only where it `refuses` the whole model too.
         """
         try:
             tensors = self.judge.computed(self.judge.references[0], feeds, name)
             if tensors is None:
-                return "", False
+                return ""
             reply = self.up_to(tensors, feeds)
         except (OnnxpadError, MemoryError):
-            return "", False
+            return ""
         if not reply.has_run:
-            return (reply.message, True) if refuses else ("", False)
-        _, apart = self.worst(reply, tensors, feeds)
-        return apart.words if apart.is_fault and name in reply.outputs else "", False
+            return reply.message if refuses else ""
+        _, gap = self.worst(reply, tensors, feeds)
+        return gap.where if name in reply.outputs and not gap.within else ""
 
     def first_different(self, feeds: Feeds, *, refuses: bool) -> FirstDifferent | None:
         """By halves: the first tensor, of those that both models have, that comes out wrong.
@@ -325,17 +319,13 @@ class _Whole(NamedTuple):
         """
         network, fault = self.rewritten, cache(partial(self.fault_at, feeds=feeds, refuses=refuses))
         shared = [name for name in network.producers if name in self.judge.network.producers]
-        place = bisect_left(shared, True, key=lambda name: bool(fault(name)[0]))  # noqa: FBT003 - found
+        place = bisect_left(shared, True, key=lambda name: bool(fault(name)))  # noqa: FBT003 - found
         if place == len(shared):
             return None
         name = shared[place]
-        node, (words, stops) = network.nodes[network.producers[name]], fault(name)
-        label = node.name or name
-        return FirstDifferent(name, label, node.op_type, self._is_padded(name), words, stops)
-
-    def _is_padded(self, name: str) -> bool:
-        node = self.rewritten.nodes[self.rewritten.producers[name]]
-        return operator(node.domain, node.op_type) is not None
+        node = network.nodes[network.producers[name]]
+        is_padded = operator(node.domain, node.op_type) is not None
+        return FirstDifferent(name, node.name or name, node.op_type, is_padded, fault(name))
 
 
 def _failed(
@@ -351,11 +341,11 @@ def _failed(
     """
     feeds, right = sample
     apart, at_fixed = (whole.apart(one, right, feeds) for one in (reply, fixed))
-    words, first = apart.words, None
-    if at_fixed.is_fault:
+    words, first = apart.where, None
+    if not at_fixed.within:
         first = whole.first_different(feeds, refuses=not fixed.has_run)
         if fixed.has_run != reply.has_run:
-            words += f"; with these sizes in the file {at_fixed.words}"
+            words += f"; with these sizes in the file {at_fixed.where}"
         apart = at_fixed
     else:
         words += "; with these sizes in the file (rewrite --dim) it runs right"
@@ -364,6 +354,6 @@ def _failed(
         ok=False,
         reason=words,
         refuses=not reply.has_run,
-        largest_difference=apart.amount if np.isfinite(apart.amount) else None,
+        largest_difference=apart.max_abs if np.isfinite(apart.max_abs) else None,
         first_difference=first,
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from onnxpad.padding.operators import MICROSOFT, OPERATORS, Kind, Operator, Sinc
 Words = dict[str, Any]
 _SEED = 7
 _INT64 = 7  # as TensorProto counts types
-_VALUE_INPUT = 11
+_GROUPS = {"": (1, 2, 2), "2": (2, 4, 4), "each": (2, 2, 2), "two each": (2, 2, 4)}
+"""By how a specimen says it: groups, channels that are read, and channels that are made."""
 POOLS = ("MaxPool", "AveragePool", "LpPool", f"{MICROSOFT}.QLinearAveragePool")
 QUANTISED = ("QLinearConv", "ConvInteger")
 CONVOLUTIONS = ("Conv", "ConvTranspose", *QUANTISED)
@@ -67,23 +68,16 @@ class Specimen:
     computed: bool = False
 
     @property
-    def facts(self) -> Operator | None:
+    def facts(self) -> Operator:
         """What is known of the operator."""
         domain, _, name = self.operator.rpartition(".")
-        return OPERATORS.get((domain, name))
-
-    @property
-    def kind(self) -> Kind | None:
-        """What the operator does with padding."""
-        return self.facts.kind if self.facts else None
+        return OPERATORS[domain, name]
 
     @property
     def written_opset(self) -> int:
         """The opset of its model: `opset`, or the first one that has the attributes it writes."""
-        dilations, ceil_mode = (
-            (self.facts.dilations, self.facts.ceil_mode) if self.facts else (0, 0)
-        )
-        asked = (dilations * bool(self.dilation), ceil_mode * self.ceil_mode)
+        facts = self.facts
+        asked = (facts.dilations * bool(self.dilation), facts.ceil_mode * self.ceil_mode)
         return max(self.opset, *asked, Since.PAD_AXES * self.axes)
 
     @classmethod
@@ -101,21 +95,17 @@ class Specimen:
         changed = sum(getattr(self, name) != getattr(plain, name) for name in fields)
         return float(changed) + self.size / 1_000
 
-    def varied(self, **words: Any) -> Specimen:  # noqa: ANN401 - the fields
-        """The same with other words."""
-        return replace(self, **words)
-
 
 def drafted(one: Specimen) -> tuple[Model, Mapping[str, Array]]:
     """The model that a specimen describes, and an input that tells right from wrong."""
-    draft = _Draft(one.varied(opset=one.written_opset))
-    if one.kind is Kind.PAD:
+    draft = _Draft(one)
+    if one.facts.kind is Kind.PAD:
         draft.write_pad()
     else:
         draft.write_window()
     outputs = {name: (dtype, None) for name, dtype in draft.outputs.items()}
     made = draft.nodes, draft.inputs, outputs, draft.constants
-    return assembled(*made, opset=draft.of.opset), draft.fed
+    return assembled(*made, opset=draft.opset), draft.fed
 
 
 def values(shape: tuple[int, ...], dtype: str, kind: Kind | None) -> Array:
@@ -147,21 +137,20 @@ class _Draft:
     """The model of a specimen as it is written, from `x` on."""
 
     def __init__(self, of: Specimen) -> None:
-        self.of = of
+        self.of, self.opset, self.kind = of, of.written_opset, of.facts.kind
         self.nodes = list[Any]()
         self.inputs: dict[str, tuple[str, tuple[int | str, ...]]] = {}
         self.fed: dict[str, Array] = {}
         self.constants: dict[str, Array] = {}
         self.outputs: dict[str, str] = {}
-        is_whole = of.operator in INTEGER_OPERATORS
-        self.dtype = of.dtype or ("uint8" if is_whole else "float32")
+        self.dtype = of.dtype or ("uint8" if of.operator in INTEGER_OPERATORS else "float32")
 
     def write_window(self) -> None:
         """A convolution or a pool."""
         one = self.of
-        group, cin, cout = self._group()
+        group, cin, cout = _GROUPS[one.group]
         attributes = self._attributes()
-        if group > 1 and one.kind in (Kind.CONVOLUTION, Kind.TRANSPOSED):
+        if group > 1 and one.operator in CONVOLUTIONS:
             attributes["group"] = group
         inputs = [self._data(cin)]
         if one.operator in CONVOLUTIONS:
@@ -178,7 +167,6 @@ class _Draft:
     def write_pad(self) -> None:
         """A Pad node."""
         one, count = self.of, self.of.rank + 2
-        data = self._data(2)
         places = {
             "spatial": range(2, count),
             "last": range(count - 1, count),
@@ -189,12 +177,34 @@ class _Draft:
         }[one.padded]
         sides = [[n if axis in places else 0 for axis in range(count)] for n in one.pads or (1, 1)]
         attributes: Words = {"mode": one.mode} if one.mode_written else {}
-        if one.opset < _VALUE_INPUT:
-            number = {} if one.value is None else {"value": float(one.value)}
-            self._add("Pad", [data], "y", pads=sides[0] + sides[1], **number, **attributes)
-        else:
-            self._add("Pad", [data, *self._pad_inputs(sides)], "y", **attributes)
+        self._pad(self._data(2), "y", sides, one.value, **attributes)
         self._result(one.dtype or "float32")
+
+    def _pad(
+        self, data: str, made: str, sides: list[list[int]], value: float | None, **attributes: str
+    ) -> str:
+        """A Pad of `data` that makes `made`: the specimen's own makes 'y', others are plain."""
+        one, prefix = self.of, "" if made == "y" else "front_"
+        if self.opset < Since.PAD_INPUTS:
+            number = {} if value is None else {"value": float(value)}
+            return self._add("Pad", [data], made, pads=sides[0] + sides[1], **number, **attributes)
+        listed = [axis for axis, cells in enumerate(zip(*sides, strict=True)) if any(cells)]
+        lists_axes = one.axes and not prefix
+        flat = np.array(sides, np.int64)[:, listed if lists_axes else slice(None)].ravel()
+        if one.computed and not prefix:
+            read = self._feed("pads", flat.astype(np.int32))
+            inputs = [data, self._add("Cast", [read], "computed", to=_INT64)]
+        else:
+            inputs = [data, self._constant(f"{prefix}pads", flat)]
+        if value is not None:
+            dtype = np.dtype("float32" if prefix else one.dtype or "float32")
+            is_lowest = value == float("-inf") and dtype.kind in "iu"
+            least = np.iinfo(dtype).min if is_lowest else value
+            inputs.append(self._constant(f"{prefix}value", np.array(least).astype(dtype)))
+        if lists_axes:
+            inputs += [""] * (value is None)
+            inputs.append(self._constant("axes", np.array(listed, np.int64)))
+        return self._add("Pad", inputs, made, **attributes)
 
     def _feed(self, name: str, value: Array, dims: tuple[int | str, ...] | None = None) -> str:
         self.inputs[name] = str(value.dtype), value.shape if dims is None else dims
@@ -222,7 +232,7 @@ class _Draft:
         one, (how, _, value) = self.of, self.of.front.partition(" ")
         shape = (one.batch, channels, *[one.size + axis for axis in range(one.rank)])
         if how in ("quantised", "dequantised"):
-            read = self._feed("x", values(shape, "float32", one.kind))
+            read = self._feed("x", values(shape, "float32", self.kind))
             scale = self._constant("scale", np.array(1, np.float32))
             zero = self._constant("zero", np.array(0, np.dtype(one.dtype or "int8")))
             made = self._add("QuantizeLinear", [read, scale, zero], "quantised")
@@ -234,30 +244,17 @@ class _Draft:
             dims[0] = "N"
         if one.open == "sizes":
             dims[2:] = [f"size{axis}" for axis in range(one.rank)]
-        read = self._feed("x", values(shape, self.dtype, one.kind), tuple(dims))
+        read = self._feed("x", values(shape, self.dtype, self.kind), tuple(dims))
         if how.startswith("relu"):
             read = self._add("Relu", [read], "above_zero")
-        return self._padded_front(value or "0", read) if how.endswith("pad") else read
-
-    def _padded_front(self, value: str, reads: str) -> str:
+        if not how.endswith("pad"):
+            return read
         mode = value if value in ("reflect", "edge") else "constant"
-        sides = [0, 0, *[1] * self.of.rank] * 2
-        if self.of.opset < _VALUE_INPUT:
-            number = {"value": float(value)} if mode == "constant" else {}
-            return self._add("Pad", [reads], "padded", mode=mode, pads=sides, **number)
-        inputs = [reads, self._constant("front_pads", np.array(sides, np.int64))]
-        if mode == "constant" and value != "0":
-            inputs.append(self._constant("front_value", np.array(float(value), np.float32)))
-        return self._add("Pad", inputs, "padded", mode=mode)
-
-    def _group(self) -> tuple[int, int, int]:
-        """Groups, channels that are read, and channels that are made."""
-        if self.of.group == "":
-            return 1, 2, 2
-        if self.of.group.endswith("each"):
-            return 2, 2, 4 if self.of.group == "two each" else 2
-        number = int(self.of.group)
-        return number, 2 * number, 2 * number
+        is_left_out = mode != "constant" or (self.opset >= Since.PAD_INPUTS and value in ("", "0"))
+        sides = [[0, 0, *[1] * one.rank]] * 2
+        return self._pad(
+            read, "padded", sides, None if is_left_out else float(value or 0), mode=mode
+        )
 
     def _axes(self, value: int, plain: int) -> list[int]:
         """A number for each spatial axis, the last of which may be the one that does nothing."""
@@ -278,31 +275,28 @@ class _Draft:
             found["pads"] = [cells for side in one.pads for cells in self._axes(side, 0)]
         if one.output_padding:
             found["output_padding"] = self._axes(one.output_padding, 0)
-        if one.output_shape:
-            found["output_shape"] = self._cropped_sizes()
+        if one.output_shape:  # the whole result, cropped by one cell or by two
+            spans = self._axes((one.kernel - 1) * max(one.dilation, 1) + 1, 1)
+            strides = self._axes(max(one.stride, 1), 1)
+            cropped = self._axes(1 if one.output_shape == "odd" else 2, 0)
+            sides = enumerate(zip(strides, spans, cropped, strict=True))
+            found["output_shape"] = [
+                (one.size + axis - 1) * stride + span - cells
+                for axis, (stride, span, cells) in sides
+            ]
         names = ("ceil_mode", "count_include_pad", "storage_order")
         return found | {name: 1 for name in names if getattr(one, name)}
 
-    def _cropped_sizes(self) -> list[int]:
-        """Sizes that crop the whole result of a transposed convolution, by one cell or by two."""
-        one = self.of
-        spans = self._axes((one.kernel - 1) * max(one.dilation, 1) + 1, 1)
-        strides = self._axes(max(one.stride, 1), 1)
-        cropped = self._axes(1 if one.output_shape == "odd" else 2, 0)
-        return [
-            (one.size + axis - 1) * strides[axis] + spans[axis] - cropped[axis]
-            for axis in range(one.rank)
-        ]
-
     def _operands(self, group: int, cin: int, cout: int) -> list[str]:
         """Weight and bias; of quantised convolutions scales and zero points as well."""
-        one = self.of
-        turned = one.kind is Kind.TRANSPOSED
+        one, is_whole = self.of, self.of.operator in QUANTISED
+        turned = self.kind is Kind.TRANSPOSED
         first = (cin, cout // group) if turned else (cout, cin // group)
         shape = (*first, *self._axes(one.kernel, 1))
-        if one.operator in QUANTISED:
-            return self._whole_operands(shape, cout)
-        value = _weights(shape, one.dtype or "float32")
+        dtype = one.weight_dtype if is_whole else one.dtype or "float32"
+        middle = 128 if is_whole and dtype == "uint8" else 0
+        value, zero = _weights(shape, dtype, middle), np.array(middle, np.dtype(dtype))
+        bias = np.arange(1, cout + 1).astype(np.int32 if is_whole else np.dtype(dtype))
         if one.weight == "computed":
             found = [self._add("Relu", [self._feed("w", value)], "weight")]
         elif one.weight == "padded":
@@ -312,29 +306,18 @@ class _Draft:
             found = [self._add("Pad", [small, self._constant("w_pads", pads)], "weight")]
         else:
             found = [self._constant("weight", value)]
-        if one.bias:
-            bias = np.arange(1, cout + 1).astype(np.dtype(one.dtype or "float32"))
-            found.append(self._constant("bias", bias))
-        return found
-
-    def _whole_operands(self, shape: tuple[int, ...], cout: int) -> list[str]:
-        one = self.of
-        middle = 128 if one.weight_dtype == "uint8" else 0
-        weight = self._constant("weight", _weights(shape, one.weight_dtype, middle))
-        zero: Array = np.array(middle, np.dtype(one.weight_dtype))
         if one.operator == "ConvInteger":
-            given: Array = np.array(3, np.dtype(self.dtype))
-            return [weight, self._constant("x_zero", given), self._constant("weight_zero", zero)]
-        scale: Array = np.array(0.5, np.float32)
-        if one.scales:
-            zero = np.full(cout, zero)
-            scale = (np.arange(cout) / 4 + 0.5).astype(np.float32)
-        found = [*self._scaled("x"), weight, self._constant("weight_scale", scale)]
-        found += [self._constant("weight_zero", zero), *self._scaled("y", 16)]
-        if one.bias:
-            bias = np.arange(1, cout + 1).astype(np.int32) * 64
-            found.append(self._constant("bias", bias))
-        return found
+            found.append(self._constant("x_zero", np.array(3, np.dtype(self.dtype))))
+            return [*found, self._constant("weight_zero", zero)]
+        if is_whole:
+            scale: Array = np.array(0.5, np.float32)
+            if one.scales:
+                zero = np.full(cout, zero)
+                scale = (np.arange(cout) / 4 + 0.5).astype(np.float32)
+            found = [*self._scaled("x"), *found, self._constant("weight_scale", scale)]
+            found += [self._constant("weight_zero", zero), *self._scaled("y", 16)]
+            bias *= 64
+        return found + ([self._constant("bias", bias)] if one.bias else [])
 
     def _scaled(self, name: str, scale: float = 1) -> list[str]:
         """Scale and zero point of a tensor."""
@@ -343,23 +326,3 @@ class _Draft:
             self._constant(f"{name}_scale", np.array(scale, np.float32)),
             self._constant(f"{name}_zero", zero),
         ]
-
-    def _pad_inputs(self, sides: list[list[int]]) -> Iterator[str]:
-        """Pads, value and axes."""
-        one = self.of
-        listed = [axis for axis, cells in enumerate(zip(*sides, strict=True)) if any(cells)]
-        flat = np.array(sides, np.int64)[:, listed if one.axes else slice(None)].ravel()
-        if one.computed:
-            read = self._feed("pads", flat.astype(np.int32))
-            yield self._add("Cast", [read], "computed", to=_INT64)
-        else:
-            yield self._constant("pads", flat)
-        if one.value is not None:
-            dtype = np.dtype(one.dtype or "float32")
-            is_lowest = one.value == float("-inf") and dtype.kind in "iu"
-            value = np.iinfo(dtype).min if is_lowest else one.value
-            yield self._constant("value", np.array(value).astype(dtype))
-        elif one.axes:
-            yield ""
-        if one.axes:
-            yield self._constant("axes", np.array(listed, np.int64))

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 
 from onnxpad.errors import together
-from onnxpad.padding.chain import Chain, Pads
+from onnxpad.padding.chain import Chain, Pads, is_same
 from onnxpad.padding.effective_pads import without_windows
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import mixed_types
 from onnxpad.padding.operators import OPERATORS, Kind
-from onnxpad.padding.possible_sizes import at_possible_sizes
-from onnxpad.runtimes.conditions.rows import Answer, Certainty, Row, every
+from onnxpad.runtimes.conditions.rows import Answer, Row, every
 from onnxpad.runtimes.conditions.words import AGAINST_TEXT, WORDS
 from onnxpad.runtimes.targets import Target
 
@@ -24,16 +22,15 @@ _MAY = {Answer.REFUSES: "refuse it", Answer.MISCOMPUTES: "compute wrong numbers"
 _WITHOUT_CELLS = "most runtimes stop there or make cells up; is the model made for larger inputs?"
 _RARE = ("mirrors_beyond", "padding_alone")
 """Words about nodes of which others tell nothing; negative pads of operators are another."""
-_MOST_SIZES = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """One answer; `rows` are the facts behind it, `reason` says them in words.
 
-    `by` names the runtimes that stand in the way where several were asked. `at_some_sizes`: sizes
-    that the model leaves open decide it, and there are some at which no row holds. `settled_by` are
-    the options of which one has to be given, for a node that says two things. `measured` says which
+    `by` names the runtimes that stand in the way where several were asked. `at_some_sizes`: it
+    miscomputes SAME, and perhaps not at every size that the model leaves open. `settled_by` are the
+    options of which one has to be given, for a node that says two things. `measured` says which
     runtime was run for it, where one was: it is then known from that run.
     """
 
@@ -53,9 +50,7 @@ class Judgement:
     @property
     def does(self) -> str:
         """What the target does with the node, or may do, behind its name: 'refuses it'."""
-        own = {row.does for row in self.rows if row.does}
-        usual = f"may {_MAY[self.answer]}" if self.at_some_sizes else self.answer.does
-        return own.pop() if len(own) == 1 else usual
+        return f"may {_MAY[self.answer]}" if self.at_some_sizes else self.answer.does
 
     @property
     def sentence(self) -> str:
@@ -86,10 +81,6 @@ class Judgement:
         return self.settled_by or cures(self.rows)
 
 
-def _is_about_types(row: Row) -> bool:
-    return any(condition.text == WORDS["two_types"].says for condition in row.when)
-
-
 def judge(target: Target, chain: Chain) -> Judgement:
     """What `target` does with a padded operator; of several runtimes the worst answer counts.
 
@@ -102,13 +93,14 @@ def judge(target: Target, chain: Chain) -> Judgement:
     """
     if target.parts:
         return joint([(part.name, judge(part, chain)) for part in target.parts])
-    if judged := _by_the_file_alone(target, chain):
-        return judged
+    if chain.trouble and chain.trouble.unread:
+        return Judgement(Answer.UNKNOWN, chain.trouble.reason)
     found = [(row, every(row.when, chain)) for row in target.about(chain.op.title)]
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN):
         holding = tuple(row for row, holds in found if holds and row.answer is answer)
-        if holding and not _outweighed(holding, [row for row, holds in found if holds]):
-            some = answer.fails and _spares_sizes(holding, chain)
+        if holding:
+            some = is_same(chain.padding) and not chain.has_fixed_sizes
+            some &= answer is Answer.MISCOMPUTES
             return Judgement(answer, _reasons(holding, chain), holding, at_some_sizes=some)
     lacking = _what_onnx_lacks(chain)
     doubtful = tuple(
@@ -146,19 +138,6 @@ def _unlike_others(chain: Chain) -> list[str]:
     return [WORDS[name].says for name in names if WORDS[name].holds(chain)]
 
 
-def _by_the_file_alone(target: Target, chain: Chain) -> Judgement | None:
-    """What follows from a node that nobody reads, or from two element types; None elsewhere."""
-    if chain.trouble and chain.trouble.unread:
-        return Judgement(Answer.UNKNOWN, chain.trouble.reason)
-    mixed = mixed_types(chain)
-    if mixed is None:
-        return None
-    rows = tuple(row for row in target.about(chain.op.title) if _is_about_types(row))
-    if rows:
-        return Judgement(Answer.REFUSES, mixed, rows)
-    return Judgement(Answer.UNKNOWN, f"{mixed}: most runtimes refuse to load the model")
-
-
 def checks_the_text(target: Target) -> bool:
     """Whether the runtime is known to refuse whatever the ONNX text does not allow."""
     parts = target.parts or (target,)
@@ -182,31 +161,10 @@ def _unlike_what_was_run(chain: Chain) -> str:
     """Why what was seen of other nodes says nothing of this one; '' where it does."""
     if chain.conflict_settled:
         return "auto_pad and pads are both written, and runtimes differ in which one wins"
+    if mixed := mixed_types(chain):
+        return f"{mixed}: most runtimes refuse to load the model"
     short = without_windows(chain)
     return f"{short}, and {_WITHOUT_CELLS}" if short else ""
-
-
-def _spares_sizes(rows: Sequence[Row], chain: Chain) -> bool:
-    """Whether none of `rows` holds at some of the sizes that the model leaves open.
-
-    Rows about what the file leaves open hold at all of them.
-    """
-    if any(row.asks_for_sizes for row in rows):
-        return False
-    possible = islice(at_possible_sizes(chain), _MOST_SIZES)
-    return any(all(every(row.when, one) is False for row in rows) for one in possible)
-
-
-def _outweighed(rows: Sequence[Row], holding: Sequence[Row]) -> bool:
-    """Whether another release alone computes it wrongly, and this one was seen to refuse it."""
-    return all(
-        row.answer is Answer.MISCOMPUTES and row.evidence.other_than for row in rows
-    ) and any(
-        row.answer is Answer.REFUSES
-        and row.evidence.certainty is Certainty.MEASURED
-        and not row.evidence.other_than
-        for row in holding
-    )
 
 
 def joint(found: Sequence[tuple[str, Judgement]]) -> Judgement:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
-from onnxpad.runtimes.conditions.rows import Answer, Certainty, Row
+from onnxpad.runtimes.conditions.rows import Answer, Row
 
-_NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 _SPELLING = re.compile(r"v?\d+(\.\d+)*")
 
 
@@ -68,16 +66,6 @@ def held(row: Row) -> str:
     if row.since and row.until:
         return f"from {row.since} up to {row.until}"
     return f"since {row.since}" if row.since else f"up to {row.until}" if row.until else ""
-
-
-def shown_for(row: Row, release: str) -> Row:
-    """The same row, whose evidence says so where it was measured with another release alone."""
-    evidence = row.evidence
-    versions = _NUMBERS.findall(evidence.where)
-    is_of = any(are_one(one, release) or one.endswith(f".{release}") for one in versions)
-    if is_of or evidence.certainty is not Certainty.MEASURED:
-        return row
-    return replace(row, evidence=replace(evidence, other_than=release))
 
 
 def _begins(one: tuple[int, ...], other: tuple[int, ...]) -> bool:

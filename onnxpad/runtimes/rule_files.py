@@ -21,7 +21,6 @@ from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.runtimes.conditions import plain_facts
 from onnxpad.runtimes.conditions import windows as w
 from onnxpad.runtimes.conditions.rows import (
-    OTHER_SHAPE,
     Answer,
     Certainty,
     Condition,
@@ -280,7 +279,6 @@ def _built_in_row(
     when, says = _conditions(rule, facts, settled=False)
     operators, answer = _expanded(rule["operators"]), Answer(rule["answer"])
     is_beside = not any(name in _PADDED for name in operators)
-    loses_shape = answer is Answer.MISCOMPUTES and any(one.of_windows for one in when)
     certainty, _, where = (rule.get("source") or source).partition(": ")
     return Row(
         operators,
@@ -288,7 +286,6 @@ def _built_in_row(
         when,
         Evidence(Certainty(certainty), where, rule["evidence"]),
         says,
-        rule.get("does") or (OTHER_SHAPE if loses_shape else ""),
         rule.get("since", ""),
         rule.get("until", ""),
         rule.get("unshown") or (_UNSHOWN if is_beside and answer.fails else ""),

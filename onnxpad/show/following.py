@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from onnxpad.inspection import FOLLOWED, Inspection
-from onnxpad.padding.effective_pads import may_be_written
 from onnxpad.runtimes.own_targets import asked_as
 from onnxpad.runtimes.traps import helping
 from onnxpad.show.document import Command, Line
@@ -62,7 +61,11 @@ def _for_traps(inspection: Inspection) -> list[str] | None:
     Without targets it is to write auto_pad as pads.
     """
     asked = inspection.targets
-    nodes = [one for one in inspection.nodes if may_be_written(one.pads, one.hints)]
+    nodes = [
+        node
+        for node in inspection.nodes
+        if node.pads is not None or any("--dim" in hint for hint in node.hints[-1:])
+    ]
     traps = [trap for node in nodes for trap in node.traps]
     targets = [n for trap in traps if (n := helping(trap.code, trap.passes)) not in ("", *asked)]
     if targets and not inspection.live:

@@ -1,6 +1,7 @@
 """The learner covers every failure, with the simplest rules that tell it from what is right."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 from random import Random
@@ -20,7 +21,7 @@ Runtime = Callable[[Chain], Answer]
 @cache
 def chains() -> tuple[tuple[Chain, ...], ...]:
     specimens = islice(drawn(Random(3)), 500)
-    return tuple(found for one in specimens if (found := chains_of(one.varied(open=""))))
+    return tuple(found for one in specimens if (found := chains_of(replace(one, open=""))))
 
 
 def samples(runtime: Runtime) -> list[Sample]:
@@ -37,10 +38,6 @@ def of_word(word: str, answer: Answer = Answer.REFUSES) -> Runtime:
 
 def rules(runtime: Runtime) -> list[tuple[object, ...]]:
     return [(one.operators, one.when, one.answer) for one in learn(samples(runtime))]
-
-
-def test_a_runtime_without_faults_has_no_rules() -> None:
-    assert learn(samples(lambda _: Answer.TAKES)) == ()
 
 
 @pytest.mark.part(2)
@@ -67,16 +64,6 @@ def test_rules_of_one_operator_are_merged_at_a_few_false_alarms() -> None:
     assert rules(runtime) == [(("Conv",), ("same",), Answer.REFUSES)]
 
 
-def test_a_rule_without_words_is_no_short_cut() -> None:
-    def runtime(chain: Chain) -> Answer:
-        fine = all(WORDS[one].holds(chain) for one in ("same", "strided"))
-        return Answer.TAKES if fine or chain.op.title != "Conv" else Answer.REFUSES
-
-    found = rules(runtime)
-    assert len(found) == 2
-    assert all(when for _, when, _ in found)
-
-
 def test_a_rule_without_words_is_about_nothing_that_is_right() -> None:
     random = Random(5)
     found = learn(
@@ -92,13 +79,6 @@ def test_a_rule_without_words_is_about_nothing_that_is_right() -> None:
     assert all(one.when or not one.false_alarms for one in found)
 
 
-def test_a_rule_about_one_operator_names_it() -> None:
-    def runtime(chain: Chain) -> Answer:
-        return of_word("same")(chain) if chain.op.title == "Conv" else Answer.TAKES
-
-    assert rules(runtime) == [(("Conv",), ("same",), Answer.REFUSES)]
-
-
 def test_answers_have_rules_of_their_own() -> None:
     def runtime(chain: Chain) -> Answer:
         both = [of_word("three_d", Answer.MISCOMPUTES)(chain), of_word("grouped")(chain)]
@@ -111,13 +91,6 @@ def test_answers_have_rules_of_their_own() -> None:
         (("grouped",), Answer.REFUSES),
         (("bias",), Answer.FALLS_BACK),
     }
-
-
-def test_a_pad_that_fails_alone_explains_what_it_stands_in_front_of() -> None:
-    def runtime(chain: Chain) -> Answer:
-        return Answer.REFUSES if chain.op.title == "Pad" else Answer.TAKES
-
-    assert rules(runtime) == [(("Pad",), (), Answer.REFUSES)]
 
 
 def test_every_failure_is_covered_though_no_word_tells_it() -> None:

@@ -10,9 +10,6 @@ import numpy as np
 import pytest
 
 from onnxpad.probing.agreement import (
-    BYTES,
-    NEAR,
-    STEPS,
     difference,
     difference_map,
     gap,
@@ -51,27 +48,13 @@ def floats(*values: float) -> Array:
 )
 def test_what_is_a_fault(got: Array, right: Array, is_fault: bool) -> None:
     found = difference(np.asarray(got), np.asarray(right))
-    assert found.is_fault is is_fault
-    assert bool(found.words) or not is_fault
-
-
-@pytest.mark.parametrize(("scale", "is_fault"), [(1.0, False), (1e-4, True)])
-def test_what_stands_for_zero_is_small_against_the_inputs(scale: float, is_fault: bool) -> None:
-    feeds = {"x": floats(scale, -scale)}
-    assert worst({"y": floats(5e-7)}, {"y": floats(0)}, feeds)[1].is_fault is is_fault
-
-
-def test_bytes_of_quantised_models_may_be_some_steps_apart() -> None:
-    near = STEPS / BYTES
-    right = np.array([100, 7], np.uint8)
-    assert near > NEAR
-    assert not difference(right + np.uint8(STEPS), right, near).is_fault
-    assert difference(right + np.uint8(STEPS + 1), right, near).is_fault
+    assert found.within is not is_fault
+    assert bool(found.where) or not is_fault
 
 
 def test_a_missing_output_is_the_worst() -> None:
     name, found = worst({"a": floats(1)}, {"a": floats(1), "b": floats(2)}, {})
-    assert (name, found.is_fault) == ("b", True)
+    assert (name, found.within) == ("b", False)
 
 
 def test_a_small_channel_is_not_hidden_by_a_large_one() -> None:
@@ -79,9 +62,9 @@ def test_a_small_channel_is_not_hidden_by_a_large_one() -> None:
     scores = np.random.default_rng(0).uniform(0, 1, (1, 2, 50)).astype(np.float32)
     right = np.concatenate([boxes, scores], axis=1)
     wrong = np.concatenate([boxes, scores[:, ::-1]], axis=1)
-    assert difference(wrong, right).is_fault
-    assert difference(np.swapaxes(wrong, 1, 2), np.swapaxes(right, 1, 2)).is_fault
-    assert not difference(right * np.float32(1.0005), right).is_fault
+    assert not difference(wrong, right).within
+    assert not difference(np.swapaxes(wrong, 1, 2), np.swapaxes(right, 1, 2)).within
+    assert difference(right * np.float32(1.0005), right).within
 
 
 def test_nan_and_the_lowest_value_are_themselves() -> None:
@@ -91,13 +74,6 @@ def test_nan_and_the_lowest_value_are_themselves() -> None:
     assert gap(first, second).max_abs == 0
     assert not same(first, np.array([0, -np.inf, 0, 1], np.float32))
     assert gap(first, np.array([0, -np.inf, 0, 1], np.float32)).ratio == np.inf
-
-
-def test_types_and_shapes_count() -> None:
-    assert not same(np.zeros(3, np.float32), np.zeros(3, np.float64))
-    found = gap(np.zeros((2, 3)), np.zeros((3, 2)))
-    assert found.where == "shape [2, 3] against [3, 2]"
-    assert not found.within
 
 
 def test_large_integers_are_compared_exactly() -> None:

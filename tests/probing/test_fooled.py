@@ -87,9 +87,9 @@ def test_a_sequence_is_not_compared() -> None:
 
 def test_bfloat16_is_compared_as_numbers() -> None:
     right = np.array([1.0, 100.0], ml_dtypes.bfloat16)
-    assert not difference(np.array([1.0, 100.5], ml_dtypes.bfloat16), right).is_fault
+    assert difference(np.array([1.0, 100.5], ml_dtypes.bfloat16), right).within
     apart = difference(np.array([1.0, 120.0], ml_dtypes.bfloat16), right)
-    assert apart.words == "120 instead of 100 at [1]"
+    assert apart.where == "120 instead of 100 at [1]"
 
 
 def test_a_function_cannot_change_the_inputs_of_its_caller() -> None:

@@ -13,8 +13,7 @@ import pytest
 from onnx import numpy_helper
 
 from onnxpad import RequestError
-from onnxpad.reproducing import FILES, reproduce_node
-from tests.command import run
+from onnxpad.reproducing import reproduce_node
 from tests.models.tiny import tiny
 
 MODELS = Path(__file__).parents[2] / "models"
@@ -59,27 +58,9 @@ def test_large_weights_are_replaced_and_it_says_so() -> None:
     assert len(small.about) == 1
 
 
-def test_a_node_that_is_taken_shows_nothing() -> None:
-    with pytest.raises(RequestError, match="by its table openvino takes it"):
-        reproduce_node(STRING, target="openvino", node="/f/f.4/Conv")
-
-
 def test_one_node_alone() -> None:
     with pytest.raises(RequestError, match=r"'\*f.\[24\]\*' names 2"):
         reproduce_node(STRING, target="opencv", node="*f.[24]*")
-
-
-def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    line = ["inspect", str(STRING), "--target", "opencv", "--reproduce", "/f/f.2/Conv"]
-    assert run([*line, "-o", str(tmp_path / "made")]) == 0
-    assert {path.name for path in (tmp_path / "made").iterdir()} == {*FILES}
-    assert "opencv miscomputes" in capsys.readouterr().out
-    assert run(line) == 2
-    assert "--reproduce needs -o DIR" in capsys.readouterr().err
-    assert run([*line[:4], "-o", str(tmp_path)]) == 2
-    line[5] = "nothing"
-    assert run([*line, "-o", str(tmp_path / "other")]) == 2
-    assert not (tmp_path / "other").exists()
 
 
 def test_a_node_that_only_a_run_condemns(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 
 from onnxpad.padding.chain import Chain
@@ -46,8 +46,6 @@ class Answer(StrEnum):
 
 
 _RANKS = {answer: rank for rank, answer in enumerate(Answer)}
-OTHER_SHAPE = "gives another shape"
-"""What a runtime does that computes not as many cells as it should."""
 
 
 class Certainty(StrEnum):
@@ -61,20 +59,13 @@ class Certainty(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where a fact is known from: `where` is a version or a file, `what` what was run or read.
-
-    `other_than` is the release that it is shown for, where another one was measured.
-    """
+    """Where a fact is known from: `where` is a version or a file, `what` what was run or read."""
 
     certainty: Certainty
     where: str
     what: str
-    other_than: str = field(default="", compare=False)
 
     def __str__(self) -> str:
-        if self.other_than:
-            other = f"{self.other_than}, which was not run for this"
-            return f"assumed for {other}; {self.certainty} with {self.where}: {self.what}"
         return f"{self.certainty}: {self.where}, {self.what}"
 
 
@@ -85,8 +76,6 @@ class Condition:
     `negation` says the opposite of `text`, `cure` what a user can do to the model about it.
     `of_opset` marks questions about the opset of the model, `of_sizes` those about sizes that the
     file leaves open: what is done about them is done to the whole model.
-    `of_windows` marks those about how many windows there are: what gets these wrong gives another
-    shape.
     """
 
     text: str
@@ -95,7 +84,6 @@ class Condition:
     cure: str = ""
     of_opset: bool = False
     of_sizes: bool = False
-    of_windows: bool = False
 
     def __invert__(self) -> Condition:
         def opposite(chain: Chain) -> bool | None:
@@ -121,10 +109,9 @@ class Row:
     Operators that pad are named by their titles in padding/operators, those that have no padding of
     their own (Slice, Concat, Mul ...) as in conditions/plain_facts: rows about these have
     conditions about the opset at most. `says` is the reason in words of its own, where the
-    conditions alone would not tell a user what is wrong, `does` what the runtime does where its
-    answer does not say it well, `unshown` why no small model of one operator shows it. `since` and
-    `until` are the first and the last release in which it was seen to hold, '' where no end is
-    known.
+    conditions alone would not tell a user what is wrong, `unshown` why no small model of one
+    operator shows it. `since` and `until` are the first and the last release in which it was seen
+    to hold, '' where no end is known.
     """
 
     operators: tuple[str, ...]
@@ -132,7 +119,6 @@ class Row:
     when: tuple[Condition, ...]
     evidence: Evidence
     says: str = ""
-    does: str = ""
     since: str = ""
     until: str = ""
     unshown: str = ""

@@ -11,18 +11,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from onnxpad.geometry.windows import Axis, same_totals
+from onnxpad.geometry.windows import same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import (
     axes_in_front,
     effective_pads,
-    output_sizes,
     short_axis,
 )
 from onnxpad.padding.forms import reaches_kernel
 from onnxpad.padding.operators import Kind
 from onnxpad.runtimes.conditions.rows import Condition
-from onnxpad.runtimes.conditions.words import AGAINST_TEXT
+from onnxpad.runtimes.conditions.words import AGAINST_TEXT, WORDS
 from onnxpad.runtimes.onnxruntime.pad_fusion import Way, fused_pads, harms, loses_count
 
 _AVERAGE_SHIFTS_SINCE = 19
@@ -60,12 +59,9 @@ def same_shifts(chain: Chain) -> bool:
     """Whether windows begin inside the data by the negative padding counted for SAME."""
     if not is_same(chain.padding) or chain.trouble or same_is_refused(chain):
         return False
+    slides = chain.op.is_pool or (chain.op.kind is Kind.CONVOLUTION and _is_plain_same(chain))
     lower = chain.padding is AutoPad.SAME_LOWER
-    if chain.op.is_pool and not (_is_plain_same(chain) and _checks_pads(chain)):
-        return any(_begin(total, lower=lower) < 0 for total in _totals(chain))
-    if chain.op.kind is Kind.CONVOLUTION and _is_plain_same(chain):
-        return any(_shifts(axis, lower=lower) for axis in chain.axes)
-    return False
+    return slides and any(_begin(total, lower=lower) < 0 for total in _totals(chain))
 
 
 def pads_reach_kernel(chain: Chain) -> bool:
@@ -87,22 +83,12 @@ def is_shorter_than_window(chain: Chain) -> bool:
 
 
 def average_overhangs(chain: Chain) -> bool:
-    """Whether a QLinearAveragePool that counts padding has a window that ceil_mode hangs over.
+    """Whether a QLinearAveragePool that counts padding may have a window that ceil_mode hangs over.
 
     onnxruntime divides it by the whole kernel.
     """
     counts = chain.op.quantised and chain.op.kind is Kind.AVERAGE and chain.counts_padding
-    pads, windows = effective_pads(chain), output_sizes(chain)
-    if not counts or not chain.ceil_mode or isinstance(chain.padding, AutoPad):
-        return False
-    if not isinstance(pads, Pads):
-        return False
-    for (axis, begin, end), count in zip(chain.sides(pads), windows, strict=True):
-        if not isinstance(count, int) or not isinstance(axis.size, int):
-            return True
-        if (count - 1) * axis.stride + axis.span > axis.size + begin + end:
-            return True
-    return False
+    return counts and WORDS["last_window_cut"].holds(chain) is not False
 
 
 def has_output_padding_beyond_stride(chain: Chain) -> bool:
@@ -144,16 +130,6 @@ def _checks_pads(chain: Chain) -> bool:
     return chain.op.kind is Kind.MAX or (
         chain.op.kind is Kind.AVERAGE and chain.opset < _AVERAGE_SHIFTS_SINCE
     )
-
-
-def _shifts(axis: Axis, *, lower: bool) -> bool:
-    """Whether onnxruntime starts the first window of a SAME convolution inside the data."""
-    totals = list(same_totals(axis))
-    if isinstance(axis.size, int):
-        windows = -(-axis.size // axis.stride)
-        more = int((axis.size + 2 * totals[0] - axis.kernel) / axis.stride + 1) < windows
-        totals = [totals[0] + more]
-    return any(_begin(total, lower=lower) < 0 for total in totals)
 
 
 def _is_product(chain: Chain) -> bool:

@@ -44,10 +44,9 @@ class Place(NamedTuple):
         found = next(iter(distributions(name=name, path=list(self.paths))), None)
         return None if found is None else found.version
 
-    def origin(self, module: str) -> str | None:
-        """The file of a module that came without a distribution, as with one's own build."""
-        spec = PathFinder.find_spec(module, list(self.paths)) if module else None
-        return None if spec is None else spec.origin
+    def has(self, module: str) -> bool:
+        """Whether there is a module that came without a distribution, as with one's own build."""
+        return bool(module and PathFinder.find_spec(module, list(self.paths)))
 
     @property
     def environment(self) -> dict[str, str]:
@@ -103,22 +102,11 @@ def node_place(live: bool | str | os.PathLike[str], package: str) -> Place:  # n
     return Place("node", "", folder=folder.resolve())
 
 
-def program_stamps(header: Header) -> list[str]:
-    """What tells programs that an adapter needs from others of their name.
-
-    Raises RuntimeUnavailable where one is missing.
-    """
-    paths = {name: shutil.which(name) for name in header.programs}
-    missing = [name for name, path in paths.items() if path is None]
+def require_programs(header: Header) -> None:
+    """Raise RuntimeUnavailable where a program that an adapter needs is missing."""
+    missing = [name for name in header.programs if shutil.which(name) is None]
     if missing:
         raise RuntimeUnavailable(f"{header.title} needs {' and '.join(missing)} on the PATH")
-    return [stamp(path) for path in paths.values() if path is not None]
-
-
-def stamp(path: str | os.PathLike[str]) -> str:
-    """Size and time of a file, which change where another one takes its place."""
-    status = Path(path).stat()
-    return f"{path} {status.st_size} {status.st_mtime_ns}"
 
 
 def digest(path: str | os.PathLike[str]) -> str:

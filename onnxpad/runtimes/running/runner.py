@@ -36,8 +36,7 @@ from onnxpad.runtimes.running.places import (
     node_place,
     place_of,
     processor,
-    program_stamps,
-    stamp,
+    require_programs,
 )
 from onnxpad.runtimes.running.server import EndedError, Log, Server, StartError, how_ended
 from onnxpad.runtimes.running.serving import BESIDE, decode, encode, fault
@@ -93,8 +92,8 @@ class Runner:
 
     target: a target's name without release, or the words that the user gave.
     title: the runtime's name, for people.
-    key: changes with all that an answer depends on, besides the model and its inputs; empty for the
-        user's own, of which nobody knows what it depends on.
+    key: changes with all that an answer depends on, besides the model and its inputs; empty where
+        nobody knows that: for the user's own, one's own build, and what needs other programs.
     release: its version; empty where there is none.
     precision: which lowering of precision is switched off; empty where there is none to switch.
     needs: what is to be installed where it does not start.
@@ -254,14 +253,13 @@ def runner_for(target: str, live: Live) -> Runner:
 
 def adapted(header: Header, live: Live) -> Runner:
     """The runtime that an adapter's header describes; errors are those of runner_for."""
-    programs = program_stamps(header)
+    require_programs(header)
     is_node = header.is_javascript
     place = node_place(live, header.dependencies[0]) if is_node else place_of(live)
     alternatives = header.release or header.dependencies[:1]
     versions = {name: place.release(name) for name in (*alternatives, *header.others)}
     release = next((version for name in alternatives if (version := versions[name])), "")
-    own_build = None if release else place.origin(header.module)
-    if not (release or own_build):
+    if not (release or place.has(header.module)):
         where = "this Python" if place.is_own else place.program
         raise RuntimeUnavailable(
             f"{header.target} needs {alternatives[0]} in {where}: {header.install}, or name a "
@@ -269,9 +267,9 @@ def adapted(header: Header, live: Live) -> Runner:
         )
     serve = _SERVING.with_suffix(header.file.suffix)
     variables = _SETTINGS | dict(header.variables)
-    builds = [*programs, *([stamp(own_build)] if own_build else [])]
     code = [digest(serve), digest(header.file), place.version, processor()]
-    key = json.dumps([versions, variables, builds, code], sort_keys=True)
+    key = json.dumps([versions, variables, code], sort_keys=True)
+    is_released = bool(release) and not header.programs
     served = _Served(
         (place.program, str(serve), str(header.file)), place.environment | variables, place.folder
     )
@@ -279,7 +277,7 @@ def adapted(header: Header, live: Live) -> Runner:
         header.target,
         header.title,
         served.compute,
-        hashlib.sha256(key.encode()).hexdigest(),
+        hashlib.sha256(key.encode()).hexdigest() if is_released else "",
         release,
         header.precision,
         f"it needs what this installs: {header.install}",

@@ -25,7 +25,6 @@ from onnxpad.runtimes.releases import (
     nearest_known,
     numbers,
     rows_in,
-    shown_for,
     written_as,
 )
 from onnxpad.runtimes.rule_files import built_in_target, own_target
@@ -89,43 +88,24 @@ def _built_in(name: str) -> Target:
 def _in_release(target: Target, release: str) -> Target:
     """The same with the rows of a release."""
     known = target.releases
-    if not known:
-        only = f"its facts are about {target.version}, and no other release is known"
-        raise RequestError(f"{target.name} has no release '{release}': {only}")
-    if not is_release(release):
-        listed = ", ".join(known)
-        raise RequestError(
-            f"no release of {target.name} is written '{release}': there are {listed}"
-        )
+    if not known or not is_release(release):
+        there = f"known are {together(known)}" if known else f"only {target.version} is known"
+        raise RequestError(f"{target.name} has no release '{release}': {there}")
     release = written_as(release, known)
     nearest = nearest_known(release, known)
-    if target.before and _is_older(release, nearest):
+    is_known = are_one(nearest[0], release)
+    if target.before and not is_known and numbers(release) < numbers(nearest[0]):
         return _in_release(all_targets()[target.before], release)
     written = release.removeprefix("v")
     version = f"{target.name} {written}"
+    judged = f"judged as {together(nearest)}; known are {together(known)}"
     return replace(
         target,
         version=version,
         name=f"{target.name}@{written}",
-        rows=tuple(shown_for(row, written) for row in rows_in(target.history, nearest)),
-        note=_unmeasured(version, nearest, known, release),
+        rows=rows_in(target.history, nearest),
+        note="" if is_known else f"{version} was not measured: {judged}",
     )
-
-
-def _is_older(release: str, known: Sequence[str]) -> bool:
-    return all(numbers(release) < numbers(one) and not are_one(one, release) for one in known)
-
-
-def _unmeasured(version: str, nearest: Sequence[str], known: Sequence[str], release: str) -> str:
-    listed = f"known are {together(known)}"
-    if len(nearest) > 1:
-        counts = f"what is known of {' and of '.join(nearest)} counts"
-        return f"{version} was not measured: {counts}; {listed}"
-    (one,) = nearest
-    if are_one(one, release):
-        return ""
-    kind = "newest" if one == known[-1] else "oldest"
-    return f"{version} was not measured: judged as {one}, the {kind} that was; {listed}"
 
 
 def find_targets(names: TargetName | Sequence[TargetName]) -> Target:

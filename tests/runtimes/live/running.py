@@ -102,9 +102,9 @@ def judge(reply: Reply, case: Case) -> Outcome:
         return Outcome(reply.status, reply.message)
     if case.references:
         name, apart = worst(reply.outputs, case.references, case.inputs, NEAR)
-        is_near = case.tolerance is not None and apart.amount <= case.tolerance
-        if apart.is_fault and not is_near:
-            return Outcome("wrong", f"{name}: {apart.words}", reply.outputs)
+        is_near = case.tolerance is not None and apart.max_abs <= case.tolerance
+        if not (apart.within or is_near):
+            return Outcome("wrong", f"{name}: {apart.where}", reply.outputs)
     return Outcome("fallback" if reply.status == "fell back" else "ok", "", reply.outputs)
 
 

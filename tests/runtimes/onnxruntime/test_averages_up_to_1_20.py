@@ -12,7 +12,7 @@ import pytest
 
 from onnxpad import rewrite
 from onnxpad.model.reading.survey import Survey
-from onnxpad.padding.chain import AutoPad, Chain, Pads
+from onnxpad.padding.chain import Chain, Pads
 from onnxpad.runtimes.onnxruntime.pad_fusion import loses_count
 from tests.runtimes.onnxruntime.matrix import Row, built, drawn, possible
 
@@ -88,25 +88,6 @@ def test_no_rewrite_lets_an_average_without_padding_lose_cells(rule: str) -> Non
             padded = not isinstance(chain.padding, Pads) or any(chain.padding.flat)
             assert padded or chain.ceil_mode or not loses(chain), row
     assert changed or rule in ("counted-padding", "runtime-pads", "floor-pool")
-
-
-@pytest.mark.parametrize(
-    ("rule", "written", "x"),
-    [
-        ("uncounted-padding", "pads = [1, 1]", "float[1, 1, 5]"),
-        ("uncounted-padding", "pads = [1, 1]", "float[1, 1, n]"),
-        ("runtime-pads", 'auto_pad = "SAME_UPPER", strides = [2]', "float[1, 1, n]"),
-    ],
-)
-def test_new_pads_are_kept_apart_from_averages(rule: str, written: str, x: str) -> None:
-    model = onnx.parser.parse_model(
-        f"""<ir_version: 8, opset_import: ["" : 17]>
-        g ({x} x) => (float[] y) {{ y = AveragePool <kernel_shape = [3], {written}> (x) }}"""
-    )
-    found = rewrite(model, passes=rule)
-    assert found.changed
-    assert isinstance(found.model, onnx.ModelProto)
-    assert all(chain.padding is AutoPad.VALID for chain in averages(found.model))
 
 
 @pytest.mark.parametrize(("value", "counts"), [(0, True), (3, False)])

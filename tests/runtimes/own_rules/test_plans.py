@@ -128,10 +128,3 @@ def test_a_model_in_use_is_written_by_the_command_alone(
     assert run(["rewrite", str(IN_USE[name]), "--target", COMMAND, "-o", str(out)]) == 0
     assert "runs right in" in capsys.readouterr().out
     assert validate(str(IN_USE[name]), str(out), proof_only=True).verdict == "proved"
-
-
-def test_an_operator_that_nothing_replaces_is_left_and_said(tmp_path: Path) -> None:
-    path = tmp_path / "npu.toml"
-    path.write_text('takes = "all"\n[[rule]]\noperators = ["Conv"]\nanswer = "refuses"\n')
-    (unfit,) = rewrite(_model("wide"), target=str(path)).unfit
-    assert unfit.judgement.evidence == (f"documented: {path}, rule 1",)

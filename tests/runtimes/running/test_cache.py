@@ -19,15 +19,6 @@ def files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-def test_what_is_kept_is_found_again(folder: Path) -> None:
-    assert cache.kept("a key") is None
-    cache.keep("a key", {"status": "ran", "numbers": [1, None]})
-    assert cache.kept("a key") == {"status": "ran", "numbers": [1, None]}
-    cache.keep("a key", {})
-    assert cache.kept("a key") == {}
-    assert len(files(folder)) == 1
-
-
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[1]", b"[" * 100_000])
 def test_a_broken_file_is_none(folder: Path, content: bytes) -> None:
     cache.keep("a key", {"a": 1})
@@ -43,9 +34,3 @@ def test_the_oldest_go_where_it_is_too_much(folder: Path, monkeypatch: pytest.Mo
     assert 50 <= len(files(folder)) <= 60
     assert cache.kept("99") is not None
     assert cache.kept("0") is None
-
-
-def test_the_folder_is_that_of_the_user(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.delenv(cache.VARIABLE)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache.cache_folder() == tmp_path / "onnxpad" / "runs"

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from onnxpad import RequestError, RuntimeUnavailable
-from onnxpad.runtimes.own_targets import is_own_runtime, own_runtime
+from onnxpad.runtimes.own_targets import own_runtime
 from onnxpad.runtimes.running.runner import Reply, Runner, own_runner
 
 X = {"x": np.array([[1, 2], [3, -4]], np.float32)}
@@ -22,16 +22,12 @@ HEAD = "import ctypes, os, subprocess, sys, time\nimport numpy as np\n"
 # What a file does beside doubling x, and what comes of it.
 BAD = {
     "raises": ("raise ValueError('asymmetric pads')", "refused", "ValueError: asymmetric pads"),
-    "exits": ("sys.exit('no licence')", "refused", "SystemExit: no licence"),
     "names": ("return {'z': x}", "refused", "it gave no 'y', but 'z'"),
-    "nothing": ("return None", "refused", "gave back NoneType"),
-    "objects": ("return {'y': [[1], [2, 3]]}", "refused", "ValueError"),
     "object array": ("return {'y': np.array([None, x], object)}", "refused", "array of object"),
     "crash": ("print('last words', flush=True); os.abort()", "crash", "SIGABRT: last words"),
     "ends": ("os._exit(3)", "crash", "exit status 3"),
     "hangs": ("print('waiting', flush=True); time.sleep(60)", "timeout", "waiting"),
     "garbage": ("os.write(1, b'{\\x00\\xff\\n{}\\n' * 9); return {'y': x}", "ran", ""),
-    "closes": ("os.closerange(3, 99); os.abort()", "crash", "SIGABRT"),
 }
 GOOD: list[Any] = [
     np.array([[np.nan, np.inf], [-np.inf, -0.0]], np.float32),
@@ -121,14 +117,7 @@ PROGRAMS = {
     "writes nothing": ("print('a hint')", "refused", "wrote no {outputs}; a hint"),
     "names": ("np.savez(out, z=x)", "refused", "gave no 'y', but 'z'"),
     "not an npz": ("open(out, 'w').write('garbage')", "refused", "Error"),
-    "an npy": ("np.save(open(out, 'wb'), x)", "refused", "a name for each array"),
-    "cut off": (
-        "np.savez(out, y=x); os.truncate(out, os.path.getsize(out) // 2)",
-        "refused",
-        "BadZipFile",
-    ),
     "objects": ("np.savez(out, y=np.array([None]))", "refused", "Object arrays"),
-    "pickle": ("import pickle; pickle.dump({'y': 1}, open(out, 'wb'))", "refused", "ickle"),
     "crash": ("os.abort()", "crash", "SIGABRT"),
     "hangs": ("print('waiting', flush=True); time.sleep(60)", "timeout", "waiting"),
 }
@@ -184,25 +173,6 @@ def test_a_function() -> None:
         raise SystemExit("no licence")
 
     assert asked(own_runner(failing), Path("m")).message == "SystemExit: no licence"
-
-
-@pytest.mark.parametrize(
-    ("spec", "is_own"),
-    [
-        ("opencv", False),
-        ("opencv@4.14", False),
-        ("./rules.toml", False),
-        (Path("rules.toml"), False),
-        (None, False),
-        ("npu.py", True),
-        (Path("npu.py"), True),
-        ("./npu", True),
-        ("python npu.py {model} {inputs} {outputs}", True),
-        (dict, True),
-    ],
-)
-def test_what_is_a_runtime_of_ones_own(spec: object, is_own: bool) -> None:
-    assert is_own_runtime(spec) is is_own
 
 
 def test_a_file_is_not_taken_for_a_command_that_goes_by_its_name(

@@ -82,17 +82,6 @@ def outcomes() -> list[Outcome]:
     ]
 
 
-def form_outcomes() -> list[Outcome]:
-    """The same for rewritten forms of probes."""
-    return [
-        Outcome(
-            RUNTIMES[r["runtime"]], r["probe"], r["verdict"], r["error"], r["form"], r["form_of"]
-        )
-        for r in _records("matrix_forms.json")
-        if r["runtime"] in RUNTIMES and r["form_of"] not in DISPUTED
-    ]
-
-
 def model_path(probe: str) -> Path:
     """The file of a probe."""
     where = folder()

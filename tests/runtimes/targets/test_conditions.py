@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 from onnxpad import runtimes
@@ -31,17 +30,3 @@ def test_few_words_serve_one_target_alone() -> None:
 
 def test_every_group_of_operators_stands_in_a_table() -> None:
     assert [name for name in GROUPS if not users(name)] == []
-
-
-def test_files_of_this_package_have_no_other_keys() -> None:
-    rule = {*("operators", "when", "answer", "evidence", "says", "cure", "does", "source")}
-    rule |= {*("since", "until", "unshown", "table")}
-    rule |= {name for name, word in WORDS.items() if word.takes_number}
-    head = {*("text", "version", "source", "also", "frameworks", "releases", "packages", "before")}
-    for text in FILES:
-        table = tomllib.loads(text)
-        if "rule" in table:
-            assert table.keys() <= {*head, "engine", "rule", "shared", "facts"}
-            assert {key for one in table["rule"] for key in one} <= rule
-            shared = {key for one in table.get("shared", ()) for key in one}
-            assert shared <= {"table", "operators", "source", "until"}

@@ -9,7 +9,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from onnxpad import inspect, rewrite
+from onnxpad import inspect
 from onnxpad.runtimes.conditions.plain_facts import OUTSIDE
 from onnxpad.runtimes.conditions.rows import Answer
 from tests.models.text import text_model
@@ -54,13 +54,3 @@ def test_who_reads_weights_from_another_file(target: str, tmp_path: Path) -> Non
     outside = said(written(tmp_path, outside=True), target)
     assert outside.get(OUTSIDE[0]) is READ_NONE.get(target)
     assert OUTSIDE[0] not in said(written(tmp_path, outside=False), target)
-
-
-def test_what_to_do_about_it_is_told_and_helps(tmp_path: Path) -> None:
-    path = written(tmp_path, outside=True)
-    (told,) = rewrite(path, target="opencv@4.14").unfit
-    (cure,) = told.judgement.cures
-    assert cure.startswith("store them in the model: onnx.save(onnx.load(")
-    onnx.save(onnx.load(path), path)
-    assert OUTSIDE[0] not in said(path, "opencv@4.14")
-    assert not rewrite(path, target="opencv@4.14").unfit

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-
 import pytest
 
 from onnxpad import inspect, rewrite
 from onnxpad.runtimes import installed
-from onnxpad.runtimes.targets import all_targets
 from tests.models.text import text_model
 
 POOLED = """
@@ -42,13 +38,6 @@ def having(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     found: dict[str, str] = {}
     monkeypatch.setattr(installed, "release_of", found.get)
     return found
-
-
-@pytest.fixture
-def forgotten() -> Iterator[None]:
-    installed.release_of.cache_clear()
-    yield
-    installed.release_of.cache_clear()
 
 
 def test_the_header_names_the_release_and_a_note_what_the_installed_one_does(
@@ -106,20 +95,3 @@ def test_the_release_that_counts(
     found = installed.otherwise_installed(target)
     assert found is not None
     assert (found.package, found.target.name) == (f"{package} {version}", asked)
-
-
-@pytest.mark.usefixtures("forgotten")
-def test_versions_are_read_without_what_stands_behind_their_numbers(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("importlib.metadata.version", lambda _: "1.30.0.dev20261101+cu12")
-    found = installed.otherwise_installed("onnxruntime")
-    assert found is not None
-    assert found.package == "onnxruntime 1.30.0"
-
-
-def test_packages_are_named_where_releases_are_known_and_nothing_is_imported() -> None:
-    assert all(one.releases for one in all_targets().values() if one.packages)
-    before = set(sys.modules)
-    installed.otherwise_installed("openvino")
-    assert "openvino" not in set(sys.modules) - before

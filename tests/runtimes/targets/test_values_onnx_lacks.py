@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from onnxpad import inspect, rewrite
+from onnxpad import inspect
 from tests.models.text import text_model
 
 NODES = ('Conv <auto_pad = "SAME"> (x, w)', 'MaxPool <kernel_shape = [3], auto_pad = "SAME"> (x)')
@@ -47,15 +47,3 @@ def test_no_target_takes_other_values_that_onnx_lacks(node: str, reason: str) ->
     (verdict, *_) = found.targets["onnxruntime"]
     assert verdict.verdict == "refuses"
     assert verdict.reason.startswith(reason)
-
-
-def test_a_pad_of_an_unknown_mode_is_left_as_it_is() -> None:
-    model = text_model(
-        'a = Pad <mode = "mirror"> (x, p) y = Conv (a, w)',
-        "float[1,1,8] x",
-        constants="float[1,1,3] w = {1, 2, 3}, int64[6] p = {0, 0, 1, 0, 0, 1}",
-        opset=19,
-    )
-    for name in ("absorb-pad", "split-pads", "all-axes"):
-        assert not rewrite(model, passes=name).changed
-    assert not rewrite(model, target="ncnn").changed

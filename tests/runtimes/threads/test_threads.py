@@ -10,9 +10,8 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
-from onnxpad import Rewriting, inspect, rewrite, validate
+from onnxpad import Rewriting, rewrite
 from onnxpad.runtimes.targets import find_target
-from tests.models.text import text_model
 from tests.oracle.interpreter import run_model
 from tests.runtimes.live import RELEASES, RUNTIMES
 from tests.runtimes.live.environments import Unavailable
@@ -107,38 +106,3 @@ def test_an_older_opset_lets_the_pad_stay(where: str, most: int) -> None:
     assert isinstance(after, onnx.ModelProto)
     assert opset_of(after) <= most < opset_of(thread.model())
     assert "Pad" in [node.op_type for node in after.graph.node]
-
-
-def test_what_grid_sample_reads_outside_is_shown() -> None:
-    """torch-mlir#4186."""
-    (thread,) = [one for one in THREADS if one.where == "torch-mlir#4186"]
-    found = inspect(thread.model(), target="iree")
-    assert found.nodes[0].written == {"padding_mode": "border"}
-    (judged,) = found.targets["iree"]
-    assert judged.judgement.reason == "padding_mode is not zeros"
-    assert judged.judgement.cures == ("clamp the grid, and sample with padding_mode zeros",)
-
-
-def padded(nodes: str, constants: str) -> onnx.ModelProto:
-    return text_model(
-        nodes, inputs="float[1, 1, 6] x", outputs="float[1, 1, a] y", constants=constants, opset=17
-    )
-
-
-def test_a_negative_pad_that_onnxscript_fused_is_named() -> None:
-    """onnxscript#2838."""
-    weight = "float[1, 1, 3] w = {1, 2, 3}"
-    pads = f"int64[6] p = {{0, 0, -1, 0, 0, 1}}, {weight}"
-    before = padded("a = Pad (x, p) y = Conv <kernel_shape = [3]> (a, w)", pads)
-    after = padded("y = Conv <kernel_shape = [3], pads = [-1, 1]> (x, w)", weight)
-    found = validate(before, after)
-    assert not found.ok
-
-
-def test_a_pad_that_the_optimizer_fused_into_a_pool_is_named() -> None:
-    """onnx/optimizer#269."""
-    pads = "int64[6] p = {0, 0, 1, 0, 0, 1}"
-    before = padded("a = Pad (x, p) y = MaxPool <kernel_shape = [3]> (a)", pads)
-    after = padded("y = MaxPool <kernel_shape = [3], pads = [1, 1]> (x)", "")
-    found = validate(before, after)
-    assert (found.ok, found.verdict) == (False, "different")

@@ -1,18 +1,10 @@
 """Every trap is found where it is, and not found in a model that avoids it by one detail."""
 
-from collections.abc import Iterator
-
 import pytest
 from onnx import ModelProto
 
 from onnxpad import inspect, rewrite
-from onnxpad.geometry.size import Symbol
-from onnxpad.geometry.windows import Axis
-from onnxpad.padding.as_written import AsWritten
-from onnxpad.padding.chain import AutoPad, Chain
-from onnxpad.padding.fills import Constant
-from onnxpad.padding.operators import OPERATORS
-from onnxpad.runtimes.traps import all_rules, traps_of
+from onnxpad.runtimes.traps import all_rules
 from tests.models.text import padded, text_model
 from tests.models.traps import (
     AROUND,
@@ -46,12 +38,6 @@ def test_one_detail_avoids_it(code: str) -> None:
     assert codes(TRAPS[code][1]) == []
 
 
-def test_every_rule_says_what_it_is_about_and_where_that_is_known_from() -> None:
-    for rule in all_rules().values():
-        assert len(rule.text) > 80
-        assert len(rule.source) > 20
-
-
 @pytest.mark.parametrize("opset", [7, 10, 11, 25])
 @pytest.mark.parametrize("kind", ["float", "float16", "double", "int8"])
 def test_a_pad_before_a_max_pool_is_one(opset: int, kind: str) -> None:
@@ -61,29 +47,6 @@ def test_a_pad_before_a_max_pool_is_one(opset: int, kind: str) -> None:
     else:
         model = padded(MAX, AROUND, f"{kind}[1,1,8] x", opset=opset)
     assert codes(model, "node") == ["pad-fused-into-max-pool"]
-
-
-def sized(size: int | Symbol | None, **facts: object) -> Chain:
-    row = OPERATORS["", str(facts.pop("op", "Conv"))]
-    axis = Axis(size, 1, 4)
-    return Chain(row, 22, (axis,), AutoPad.SAME_UPPER, Constant(0), "float32", **facts)  # type: ignore[arg-type]
-
-
-def sentences(chain: Chain) -> Iterator[str]:
-    return (trap.sentence for trap in traps_of(chain, AsWritten()))
-
-
-def test_sizes_that_may_shift_the_windows_are_a_trap() -> None:
-    for size in (Symbol("H"), Symbol("H", modulus=4, residue=0)):
-        (sentence,) = sentences(sized(size))
-        assert "with SAME_UPPER onnxruntime shifts the windows" in sentence
-    assert not list(sentences(sized(Symbol("H", modulus=4, residue=1))))
-
-
-def test_a_wrong_shape_is_told_with_the_right_one() -> None:
-    (found,) = inspect(TRAPS["declared-shape"][0]).nodes
-    (trap,) = found.traps
-    assert trap.sentence == "the file declares [1, 1, 2], it is [1, 1, 1]"
 
 
 # Where the pass needs another model than the one that shows the trap.
@@ -113,15 +76,6 @@ def test_a_pass_takes_the_node_out_of_the_trap(code: str, name: str) -> None:
     assert code not in codes(after)
 
 
-def test_no_pass_is_named_that_leaves_operators_of_the_kind_alone() -> None:
-    """plain-transpose takes negative pads from a ConvTranspose; a Conv keeps them."""
-    (node,) = inspect(conv("pads=[-1, 1]")).nodes
-    (trap,) = node.traps
-    assert (trap.code, trap.passes) == ("negative-pads", ())
-    (node,) = inspect(crop("strides=[2], pads=[0, -1]")).nodes
-    assert node.traps[0].passes == ("plain-transpose",)
-
-
 @pytest.mark.parametrize("size", ["9", "L"])
 def test_a_lost_window_does_not_hide_a_wrong_value(size: str) -> None:
     """onnxruntime drops the last window, and -inf takes the place of the 0 in the first."""
@@ -130,12 +84,3 @@ def test_a_lost_window_does_not_hide_a_wrong_value(size: str) -> None:
     assert codes(model, "node") == ["pad-fused-into-max-pool", "pad-fused-with-ceil-mode"]
     (verdicts,) = inspect(model, target="onnxruntime@1.31").targets.values()
     assert [one.judgement.answer for one in verdicts if one.op == "MaxPool"] == ["miscomputes"]
-
-
-def test_pads_of_torchscript_are_a_trap_although_they_are_known() -> None:
-    model = HELPED["computed-pads", "static-pads"]
-    (node,) = inspect(model).nodes
-    assert node.pads == (0, 0, 1, 0, 0, 1)
-    (trap,) = node.traps
-    assert trap.sentence == "the pads come from 'pads', which is computed while the model runs"
-    assert node.to_json()["traps"][0]["passes"] == ["static-pads"]
