@@ -28,7 +28,7 @@ from onnxpad.reproducing.reproducer import FILES, Reproducer
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import rows_over, showing
 from onnxpad.rewriting.for_target.judge import Judge
-from onnxpad.runtimes.conditions.rows import Answer, Row
+from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.judge import Judgement, judge
 from onnxpad.runtimes.own_targets import Asking, TargetName, asked_as
 from onnxpad.runtimes.releases import rows_in
