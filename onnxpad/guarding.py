@@ -15,7 +15,7 @@ from onnxpad.errors import LimitMet, OnnxpadError, RequestError, RuntimeUnavaila
 from onnxpad.model.files.delivery import deliver, save
 from onnxpad.model.files.external import data_files, external_tensors, locate
 from onnxpad.model.files.onnx_file import read
-from onnxpad.model.opened import Model, ModelLike, whole_model
+from onnxpad.model.opened import Model, ModelLike, open_model
 from onnxpad.reports import InNotebooks, plain
 from onnxpad.validation import Validation, validate
 from onnxpad.validation.culprit import Culprit, culprit
@@ -174,7 +174,7 @@ def _judged(before: ModelLike, after: Any, options: Mapping[str, Any]) -> Guardi
 
 
 def _copied(model: ModelLike) -> Model:
-    proto, _ = whole_model(model)
+    proto = open_model(model).whole
     if proto is not model:
         return proto
     copy = Model()

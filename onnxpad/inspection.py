@@ -25,7 +25,7 @@ from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.opened import ModelLike, Opened, named_copy, open_model
 from onnxpad.model.reading.as_written import as_written
-from onnxpad.model.reading.divisors import hanging_on_sizes, hints_beside, settling_facts
+from onnxpad.model.reading.divisors import hanging_on_sizes, settling_facts
 from onnxpad.model.reading.survey import Site, Survey, selection
 from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import (
@@ -36,7 +36,7 @@ from onnxpad.padding.chain import (
     Preferences,
     Skip,
 )
-from onnxpad.padding.effective_pads import effective_pads, facts_text
+from onnxpad.padding.effective_pads import effective_pads, facts_text, rests_text
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.padding.operators import Kind
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from onnxpad.probing.live import Live, RuntimeRan
     from onnxpad.rewriting.for_target.fit import Fitted
     from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
-    from onnxpad.rewriting.for_target.search import Planner
     from onnxpad.rewriting.wanted import Wanted
     from onnxpad.runtimes.installed import OnInstalled
 
@@ -61,7 +60,7 @@ def with_far_pad(chain: Chain) -> Chain:
 
     Behind a Transpose, or the DequantizeLinear of a group of its own, it pads all the same.
     """
-    far = chain.far_pad
+    far = chain.around.far_pad
     if chain.pad is not None or far is None or far.unclear or not any(far.pads.flat):
         return chain
     return replace(chain, pad=far)
@@ -397,7 +396,7 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         following, others = None, dict[str, Any]()
         if names:
             wanted = partial(_wanted, opened, Preferences(ambiguous), nodes, runtimes)
-            told, following, others = _told(survey, names, selected, wanted, dims or {})
+            told, following, others = _told(survey, names, wanted, dims or {})
         placement = placed(opened, survey.sites_now(), selected, device) if device else {}
         return Inspection(
             tuple(node for node, _, _ in records),
@@ -510,7 +509,7 @@ def _with_divisors(records: Sequence[_Record], survey: Survey) -> tuple[_Record,
     facts = settling_facts(survey) if hanging else ()
 
     def settled(node: PaddedNode) -> PaddedNode:
-        return node._replace(hints=hints_beside(node.hints, facts))
+        return node._replace(hints=(*node.hints, rests_text(facts)))
 
     if not facts:
         return tuple(records)
@@ -530,8 +529,8 @@ def _wanted(
     from onnxpad.rewriting.for_target.requests import planner
     from onnxpad.rewriting.wanted import Wanted
 
-    planning = partial(planner, targets, require_device=require_device, live=live)
-    return Wanted(opened, (), planning, reading, nodes)
+    asked = planner(targets, require_device=require_device, live=live)
+    return Wanted(opened, (), asked, reading, nodes)
 
 
 Told = dict[str, "Fitted"]
@@ -542,7 +541,6 @@ FOLLOWED = 3
 def _told(
     session: EditSession,
     names: Sequence[str],
-    selected: Callable[[Address], bool],
     wanted: Callable[..., Wanted],
     dims: Mapping[str, int | str],
 ) -> tuple[Told, Following | None, dict[str, OnInstalled]]:
@@ -550,18 +548,16 @@ def _told(
 
     Behind that what those do otherwise that are installed in another release.
     """
-    from onnxpad.rewriting.for_target.judge import on_installed  # loads every pass
-
     few = len(names) <= FOLLOWED
     told: Told = {}
-    planners: dict[str, Planner] = {}
+    asked: dict[str, Wanted] = {}
     others: dict[str, OnInstalled] = {}
     for name in names:
-        asked = wanted([name])
-        done = asked.opened_up(asked.done(dims, session=session.fork()), dims)
-        if done.fitting is None or done.planner is None:
+        asked[name] = wanted([name])
+        done = asked[name].done(dims, session=session.fork())
+        fitting = asked[name].opened_up(done, dims, session).fitting
+        if fitting is None:
             continue
-        fitting, planners[name] = done.fitting, done.planner
         found, opening = fitting.before, fitting.opening
         if not opening.facts:
             opening = opening._replace(left=fitting.left)
@@ -573,15 +569,13 @@ def _told(
                 for one in found
             )
         told[name] = fitting._replace(first=opening.told_to(found), opening=opening)
-        if done.planner.judge.live is None:
-            installed = on_installed(session, done.planner.judge, selected)
-            others |= zip([name], installed, strict=False)
-    return told, _following(told, planners, wanted, dims) if few else None, others
+        others |= zip([name], fitting.installed, strict=False)
+    return told, _following(told, asked, wanted, dims) if few else None, others
 
 
 def _following(
     told: Told,
-    planners: Mapping[str, Planner],
+    asked: Mapping[str, Wanted],
     wanted: Callable[..., Wanted],
     given: Mapping[str, int | str],
 ) -> Following | None:
@@ -603,7 +597,7 @@ def _following(
         found, opening = told[name].first, told[name].opening
         dims = {**given, **opening.dims}
         if to_mend and not opening.writes:
-            tried = None if _is_stuck(found) else wanted([name]).tried(dims, planners[name])
+            tried = None if _is_stuck(found) else asked[name].tried(dims)
             if tried is None or not tried.writes:
                 continue
         others = [

@@ -27,7 +27,7 @@ from onnxpad.diagnosis.report import (
 from onnxpad.errors import LimitMet, RequestError
 from onnxpad.model.comparing.networks import Network
 from onnxpad.model.files.external import refuse_lost_data
-from onnxpad.model.opened import ModelLike, whole_model
+from onnxpad.model.opened import ModelLike, open_model
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Preference, Preferences
 from onnxpad.sessions import Device, Settings, resolved
@@ -89,7 +89,8 @@ def diagnose(  # noqa: PLR0913 - each option is one word of the command line
         bench.tolerance = tolerance
         work.deadline = started + budget
         try:
-            proto, folder = whole_model(model)
+            opened = open_model(model)
+            proto, folder = opened.whole, opened.folder
             refuse_lost_data(proto, folder)
             network = Network(proto, folder)
             if data is not None:

@@ -210,21 +210,12 @@ class Runner:
         self, stage: Stage, settings: Mapping[str, Any] | None, feeds: Feeds
     ) -> Session | RunFailure:
         """A stage as a model of its own, its node padded as `settings` say."""
-        kinds = {name: value.dtype for name, value in feeds.items()}
+        what = (self.network, stage.indices, feeds, stage.makes)
         if settings is None:
-            part = cut(self.network, stage.indices, kinds, stage.makes)
+            part = cut(*what)
         else:
-            weights = self.network.nodes[stage.indices[-1]].input[1:]
-            shapes = {name: feeds[name].shape for name in weights if name in feeds}
             try:
-                part = variant(
-                    self.network,
-                    stage.indices,
-                    kinds,
-                    stage.makes,
-                    lambda present: with_settings(present, settings),
-                    shapes,
-                )
+                part = variant(*what, lambda present: with_settings(present, settings))
             except RequestError as error:
                 self.refused.add(self.suspects[stage.suspect or 0].label)
                 return RunFailure("open", headline(error))

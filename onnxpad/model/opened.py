@@ -19,7 +19,6 @@ from onnx import ModelProto
 from onnxpad.errors import RequestError, suspect
 from onnxpad.model.files.external import external_tensors, origin_of
 from onnxpad.model.files.onnx_file import Source, completed, parse, read
-from onnxpad.model.files.splicing import UnreadFile
 
 if TYPE_CHECKING:
     import onnx_graphsurgeon as gs
@@ -66,6 +65,11 @@ class Opened:
         return self.source.folder if self.source else None
 
     @property
+    def whole(self) -> ModelProto:
+        """The model with all its weights; a Graph is exported by graphsurgeon itself."""
+        return proto_of(self.surgeon or completed(self.model, self.source))
+
+    @property
     def keeps_functions(self) -> str:
         """Why functions are not written out where they are called; '' where they are."""
         return "a Graph keeps its functions" if self.surgeon is not None else ""
@@ -92,34 +96,6 @@ def open_model(model: ModelLike) -> Opened:
     )
 
 
-def _opened(model: ModelLike | Opened) -> Opened:
-    """The same, of a Graph what graphsurgeon itself exports."""
-    if isinstance(model, Opened):
-        return model
-    is_graph = _is_surgeon_graph(model)
-    return Opened(proto_of(model), None, owned=True) if is_graph else open_model(model)
-
-
-def whole_model(model: ModelLike) -> tuple[ModelProto, Path | None]:
-    """Any kind of model with all its weights, and the folder of its file; errors as above."""
-    opened = _opened(model)
-    return completed(opened.model, opened.source), opened.folder
-
-
-def referring_model(
-    model: ModelLike | Opened,
-) -> tuple[ModelProto, Path | None, UnreadFile | None]:
-    """The same; large weights of a file stay there, and are referred to.
-
-    Not those of a model that has external data as well.
-    """
-    opened = _opened(model)
-    left = opened.source.left if opened.source else None
-    if left is None or any(external_tensors(opened.model)):
-        return completed(opened.model, opened.source), opened.folder, None
-    return opened.model, opened.folder, left
-
-
 def proto_of(model: Any) -> ModelProto:  # noqa: ANN401 - what it is is asked
     """The model as a ModelProto; a Graph is exported by graphsurgeon itself."""
     if isinstance(model, ModelProto):
@@ -136,7 +112,7 @@ def named_copy(opened: Opened, names: Mapping[int, str]) -> tuple[bytes, Path | 
     With it comes the folder of its external data.
     """
     model = ModelProto()
-    model.CopyFrom(proto_of(opened.surgeon or completed(opened.model, opened.source)))
+    model.CopyFrom(opened.whole)
     for key, name in names.items():
         model.graph.node[key].name = name
     return model.SerializeToString(), opened.folder

@@ -89,11 +89,9 @@ def _computed(network: Network, index: int, values: Mapping[str, Array]) -> Mapp
     node = network.nodes[index]
     domain = plain_domain(node.domain)
     if (domain, node.op_type) not in _EVALUATED:
-        read = network.names_read([index])
-        feeds = {name: values[name] for name in read & values.keys()}
-        types = {name: value.dtype for name, value in feeds.items()}
+        feeds = network.reads([index], values)
         outputs = [name for name in node.output if name]
-        results = _run(cut(network, [index], types, outputs), feeds)
+        results = _run(cut(network, [index], feeds, outputs), feeds)
         if isinstance(results, RunFailure):
             raise NotEvaluable(f"onnxruntime cannot run {label_of(node)} alone: {results}")
         return results

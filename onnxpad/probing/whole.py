@@ -273,9 +273,8 @@ class _Whole(NamedTuple):
         """What the runtime makes of the model between `feeds`, at their sizes, and `right`."""
         network = self.rewritten
         needed = network.behind(right, feeds)
-        used = network.names_read(needed)
-        given = {key: value for key, value in feeds.items() if key in used}
-        part = cut(network, needed, {key: value.dtype for key, value in given.items()}, right)
+        given = network.reads(needed, feeds)
+        part = cut(network, needed, given, right)
         model = with_output_shapes(standalone(part, given), right)
         with tempfile.TemporaryDirectory(prefix="onnxpad-") as folder:
             path = Path(folder, "part.onnx")

@@ -27,93 +27,54 @@ def one_channel(region: Region) -> Region | None:
     data = [cut for cut in region.cuts if cut.data]
     if len(data) != 1 or len(data[0].sizes) < 3:
         return None
-    sides = [list(region.between(at)) for at in (0, 1)]
-    found = [[node for node in side if node.op in _CONVOLUTIONS] for side in sides]
+    rank = len(data[0].sizes)
+    found, weights = list[list[Node]](), list[list[Cut | None]]()
+    for at, graph in enumerate(region.graphs):
+        nodes = list(region.between(at))
+        found.append([one for one in nodes if one.op in _CONVOLUTIONS and not one.domain])
+        allowed = _LINEAR if found[at] else _LINEAR | _CELL_BY_CELL
+        rest = [node for node in nodes if node not in found[at]]
+        if not all(node.op in allowed and _keeps_channels(graph, node, rank) for node in rest):
+            return None
+        names = [name for node in found[at] for name in node.inputs[1:]]
+        weights.append([_constant(region, at, name) for name in names])
     kinds = [[(node.op, node.attributes.get("group", 1)) for node in side] for side in found]
-    if kinds[0] != kinds[1] or len(found[0]) > 1:
+    if kinds[0] != kinds[1] or len(kinds[0]) > 1 or weights[0] != weights[1]:
         return None
-    allowed = _LINEAR if found[0] else _LINEAR | _CELL_BY_CELL
-    for at, side in enumerate(sides):
-        for node in side:
-            plain = node.op in allowed and not node.domain and not node.bodies
-            if node in found[at] and not node.domain:
-                continue
-            if (
-                not plain
-                or len(node.outputs) > 1
-                or not _keeps_channels(region.graphs[at], node, len(data[0].sizes))
-            ):
-                return None
-    cuts = {cut.key: cut for cut in region.cuts}
-    cuts[data[0].key] = replace(data[0], sizes=(data[0].sizes[0], 1, *data[0].sizes[2:]))
-    if found[0]:
-        weights = [_operands(region, at, found[at][0]) for at in (0, 1)]
-        if weights[0] is None or weights[0] != weights[1]:
-            return None
-        cuts |= {cut.key: _single(cut) for cut in weights[0]}
-    elif len(region.cuts) > 1:
+    held = [cut for cut in weights[0] if cut is not None]
+    if len(held) < len(weights[0]) or (not kinds[0] and len(region.cuts) > 1):
         return None
-    graphs = tuple(_ungrouped(region.graphs[at], found[at]) for at in (0, 1))
-    return replace(region, graphs=(graphs[0], graphs[1]), cuts=tuple(cuts.values()))
+    single = [replace(data[0], sizes=(data[0].sizes[0], 1, *data[0].sizes[2:]))]
+    single += [replace(cut, sizes=(1, 1, *cut.sizes[2:])[: len(cut.sizes)]) for cut in held]
+    first, second = (_ungrouped(*pair) for pair in zip(region.graphs, found, strict=True))
+    cuts = {cut.key: cut for cut in (*region.cuts, *single)}
+    return replace(region, graphs=(first, second), cuts=tuple(cuts.values()))
 
 
-def _operands(region: Region, at: int, node: Node) -> list[Cut] | None:
-    """Weight and bias of a convolution as cuts; None where they are something else.
-
-    A bias that is a constant of both sides is left open as well.
-    """
-    found = []
-    for name in node.inputs[1:]:
-        cut = next((one for one in region.cuts if name in one.names[at] and not one.data), None)
-        if cut is None:
-            return None
-        found.append(cut)
-    return found
-
-
-def _single(cut: Cut) -> Cut:
-    """A weight with one channel on both sides, or one bias."""
-    if len(cut.sizes) == 1:
-        return replace(cut, sizes=(1,))
-    return replace(cut, sizes=(1, 1, *cut.sizes[2:]))
+def _constant(region: Region, at: int, name: str) -> Cut | None:
+    """A weight or a bias that is the same constant on both sides."""
+    return next((cut for cut in region.cuts if name in cut.names[at] and not cut.data), None)
 
 
 def _ungrouped(graph: Graph, convolutions: list[Node]) -> Graph:
     """The graph with these convolutions in one group."""
-    nodes = []
-    for node in graph.nodes:
-        if node in convolutions:
-            kept = {name: one for name, one in node.attributes.items() if name != "group"}
-            nodes.append(replace(node, attributes=kept))
-        else:
-            nodes.append(node)
+    nodes = [
+        replace(node, attributes={**node.attributes, "group": 1}) if node in convolutions else node
+        for node in graph.nodes
+    ]
     return replace(graph, nodes=nodes)
 
 
 def _keeps_channels(graph: Graph, node: Node, rank: int) -> bool:
-    """Whether a Pad or Slice leaves batch and channels alone; others do."""
-    if node.op not in ("Pad", "Slice"):
-        return True
-    pads = _listed(graph, node, 1, "pads") if node.op == "Pad" else None
-    axes = _listed(graph, node, 3, "axes")
+    """Whether an operator, such as a Pad of other axes, leaves batch and channels alone."""
+    held = [graph.constants.get(name) for name in node.inputs[1:]]
+    if node.domain or len(node.outputs) > 1:
+        return False
     if node.op == "Slice":
-        return axes is not None and all(axis % rank >= 2 for axis in axes)
-    if pads is None or (len(node.inputs) > 3 and node.inputs[3] and axes is None):
-        return False
-    spots = axes if axes is not None else list(range(rank))
-    if len(pads) != 2 * len(spots):
-        return False
-    return all(
-        pads[at] == pads[len(spots) + at] == 0 for at, axis in enumerate(spots) if axis % rank < 2
-    )
-
-
-def _listed(graph: Graph, node: Node, at: int, name: str) -> list[int] | None:
-    """Whole numbers of an attribute, or of an operand that is a constant."""
-    if name in node.attributes:
-        return [int(one) for one in node.attributes[name]]
-    if at < len(node.inputs) and node.inputs[at] in graph.constants:
-        constant = graph.constants[node.inputs[at]]
-        if constant.size <= 64:
-            return [int(one) for one in constant.numbers().ravel()]
-    return None
+        axes = held[2] if len(held) > 2 else None
+        return axes is not None and bool((axes.numbers() % rank >= 2).all())
+    if node.op != "Pad":
+        return True
+    listed = held[0] if held else None
+    pads = listed.numbers().tolist() if listed else node.attributes.get("pads", [])
+    return len(held) < 3 and len(pads) == 2 * rank and not any((*pads[:2], *pads[rank:][:2]))

@@ -49,32 +49,21 @@ class Numbering:
         training = node.inputs[2] if len(node.inputs) > 2 else ""
         return bool(training) and classes.get(training) not in self._false
 
-    def add(self, node: Node, classes: Classes, depth: int = 0) -> None:
-        """Give the outputs of a node their classes; `depth` is how many bodies it lies in."""
-        inputs = tuple(classes.get(name, -1) if name else None for name in node.inputs)
-        if node.op in _UNCHANGED and not node.domain and inputs[0] is not None:
-            classes[node.outputs[0]] = inputs[0]
+    def add(self, node: Node, classes: Classes) -> None:
+        """Give the outputs of a node their classes.
+
+        An argument of a body is any tensor, equal by its place, depth and the operand behind it.
+        """
+        operands = tuple(classes.get(name, -1) if name else None for name in node.operands)
+        if node.op in _UNCHANGED and not node.domain and operands[0] is not None:
+            classes[node.outputs[0]] = operands[0]
             return
-        key: Hashable = (node.domain, node.op, node.opset, inputs, plain(node))
-        unlike = -1 in inputs or self.draws(node, classes)
-        for name, body in sorted(node.bodies.items()):
-            made = self._body(body, classes, depth + 1)
-            unlike |= -1 in made
-            key = (key, name, len(body.inputs), made)
-        if unlike:
+        key: Hashable = (node.domain, node.op, node.opset, operands, plain(node))
+        if -1 in operands or self.draws(node, classes):
             key = object()
         for at, name in enumerate(node.outputs):
             if name:
                 classes[name] = self.number((key, at, len(node.outputs)))
-
-    def _body(self, body: Graph, outer: Classes, depth: int) -> tuple[int, ...]:
-        """The classes of what a body makes, its own inputs by their place."""
-        classes = {**outer, **self.start(body)}
-        for at, one in enumerate(body.inputs):
-            classes[one.name] = self.number(("argument", depth, at))
-        for node in body.nodes:
-            self.add(node, classes, depth)
-        return tuple(classes.get(one, -1) for one in body.outputs)
 
 
 def plain(node: Node) -> Hashable:

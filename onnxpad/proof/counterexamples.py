@@ -78,7 +78,7 @@ def confirm(
     if cells > shop.budget.cells:  # more than any evaluation may compute from them
         return None
     kinds = list(product(_MAGNITUDES if ties else _GENERIC, _SIGNS))
-    kinds *= _ROUNDS if cells < _SMALL else 1
+    kinds *= _ROUNDS if cells < _SMALL and ties else 1
     draws = _Draws(region, np.random.default_rng(int.from_bytes(shop.source(16), "little")))
     for kind, with_defaults in product(kinds, (True, False) if draws.defaults else (False,)):
         inputs = draws.inputs(mismatch.sizes, kind, with_defaults=with_defaults)
@@ -147,6 +147,8 @@ class _Draws:
         shape, (magnitude, sign) = cut.shape(sizes), kind
         if rows is not None:
             return np.resize(self._random.permutation(rows), shape).astype(cut.dtype)
+        if cut.is_list:
+            return self._list(shape).astype(cut.dtype)
         if cut.dtype.kind in "biu":
             return drawn(self._random, (magnitude or 8.0, sign), shape, cut.dtype)
         values = drawn(self._random, kind, shape, cut.dtype)
@@ -155,6 +157,13 @@ class _Draws:
             values = self._random.choice(self._limits, shape) + beside
         most = 3e4 if cut.dtype.itemsize == 2 else np.inf
         return np.clip(values, -most, most).astype(cut.dtype).astype(np.float64)
+
+    def _list(self, shape: tuple[int, ...]) -> Array:
+        """Small numbers; as pads, half of the time they leave batch and channels alone."""
+        numbers = self._random.integers(0, 1 + self._random.integers(5), shape)
+        if numbers.size >= 6 and numbers.size % 2 == 0 and self._random.integers(2):
+            numbers.reshape(2, -1)[:, :2] = 0
+        return numbers
 
 
 def _constants(region: Region) -> Array:
@@ -251,15 +260,19 @@ def _shown(
     region: Region, sizes: Sizes, inputs: Mapping[Any, Array], found: OutputCell | str
 ) -> Counterexample:
     named = {cut.names[0][0]: np.asarray(inputs[cut.key], cut.dtype) for cut in region.cuts}
-    listed = ", ".join(f"{name}={size}" for name, size in sizes.items())
-    text = f"{found}, at {listed}" if listed else str(found)
+    at = ", ".join(f"{name}={size}" for name, size in sizes.items())
+    text = f"{found}, at {at}" if at else str(found)
     defaults = region.graphs[0].defaults
     replaced = tuple(
         name
         for name, value in named.items()
         if name in defaults and not np.array_equal(value, defaults[name].numbers())
     )
+    lists = [cut.names[0][0] for cut in region.cuts if cut.is_list]
+    drawn_lists = [f"{name} is {named[name].tolist()}" for name in lists if name not in defaults]
     if replaced:
         text += f", where a caller gives {', '.join(replaced)}"
+    if drawn_lists:
+        text += f", where {', '.join(drawn_lists)}"
     cell = found if isinstance(found, OutputCell) else None
     return Counterexample(text, sizes, named, cell, replaced)

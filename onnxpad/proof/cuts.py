@@ -14,8 +14,7 @@ from dataclasses import dataclass, field
 from onnxpad.proof.classes import Classes
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.endings import Undecided
-from onnxpad.proof.evaluation import read_by
-from onnxpad.proof.graphs import Constant, Graph, Node
+from onnxpad.proof.graphs import ARGUMENT, Constant, Graph, Node
 from onnxpad.proof.inner_sizes import Place, inner_facts
 from onnxpad.proof.regions import Cut, Region
 from onnxpad.proof.shapes import Shapes, shapes_of
@@ -34,6 +33,7 @@ class Side:
     makers: dict[str, Node] = field(default_factory=dict)
     static: set[str] = field(default_factory=set)
     biases: set[str] = field(default_factory=set)
+    arguments: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.static = set(self.graph.constants)
@@ -42,8 +42,9 @@ class Side:
             if node.op in ("Conv", "ConvTranspose") and not node.domain:
                 self.biases |= set(node.inputs[2:3])
             sizes = node.op in ("Shape", "Size") and not node.domain
-            names = read_by(node)
-            if sizes or (names and names <= self.static):
+            if node.op == ARGUMENT:
+                self.arguments |= set(node.outputs)
+            elif sizes or (any(node.operands) and {*node.operands} - {""} <= self.static):
                 self.static |= set(node.outputs)
 
 
@@ -112,7 +113,9 @@ class Cutting:
 
     @property
     def _given(self) -> set[int]:
-        return {self.sides[0].classes[cut.names[0][0]] for cut in self.inputs}
+        """The classes of inputs and of arguments of bodies, behind which there is nothing."""
+        names = {cut.names[0][0] for cut in self.inputs} | self.sides[0].arguments
+        return {self.sides[0].classes[name] for name in names}
 
     def _used(self, wanted: tuple[str, str]) -> tuple[Cut, ...]:
         """The inputs that either side hangs on."""
@@ -145,7 +148,7 @@ class Cutting:
             )
             yield name, number if stopped else None
             if not stopped and name in side.makers:
-                more = read_by(side.makers[name]) - seen
+                more = {*side.makers[name].operands} - seen - {""}
                 seen |= more
                 pending += sorted(more)
 

@@ -76,11 +76,6 @@ class Domain:
         del op, parameters
         return hollow(np.broadcast_shapes(*(one.shape for one in args)))
 
-    def quantise(self, a: Array, zero: Array, low: int, high: int) -> Array:
-        """round(a) + zero, saturated."""
-        del low, high
-        return hollow(np.broadcast_shapes(a.shape, zero.shape))
-
     def chosen(self, a: Array, places: Array, lowest: Number, *, floats: bool) -> Array:
         """The place of the first maximum over the last axis."""
         del places, lowest, floats

@@ -2,24 +2,21 @@
 
 A tensor of the second model and its namesake in the first are compared as a region. Where that
 fails, and the same operator makes both, its operands are compared instead: equal operators on
-equal operands are equal, whatever they compute. Bodies of If, Loop and Scan are operands in this
-sense: they are compared as functions of their arguments and of what they capture.
+equal operands are equal, whatever they compute. What the bodies of If, Loop and Scan make
+are operands in this sense: functions of what they capture and of arguments, which may be anything.
 """
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from typing import Any
-
-import numpy as np
+from dataclasses import dataclass, field
 
 from onnxpad.proof.channels import one_channel
 from onnxpad.proof.classes import Numbering, plain
 from onnxpad.proof.counterexamples import Counterexample, confirm
 from onnxpad.proof.cuts import Cutting, Side
 from onnxpad.proof.endings import Undecided, WithoutResult
-from onnxpad.proof.graphs import Graph, Input, Node
-from onnxpad.proof.regions import Cut, Mismatch, Region, Workshop, compare
+from onnxpad.proof.graphs import Node
+from onnxpad.proof.regions import Mismatch, Region, Workshop, compare
 from onnxpad.proof.sizes import Fact, moderate_sizes, prove_sizes, shrunk
 
 _DEEPEST = 8
@@ -116,20 +113,17 @@ class Equalities:
         """From the nearest cuts, then operand by operand, then from further back."""
         reason = Undecided(f"{wanted[0]} is computed otherwise")
         region: Region | None = None
-        bodies = self._have_bodies(wanted)
         regions = self.cutting.regions(wanted, self.limits.deepest)
         if last and self.failed and (shown := self._searched(self.cutting.whole(wanted))):
             return shown
         if self.hopeless:
             return self._compared(self.cutting.whole(wanted), reason, last=last)
-        if bodies and self._by_operands(wanted, depth):
-            return []
         for at, region in enumerate(regions):
             result = self._compared(region, reason, last=last)
             if not isinstance(result, Undecided):
                 return result
             reason = result
-            if at == 0 and not bodies and depth < _DEEPEST and self._by_operands(wanted, depth):
+            if at == 0 and depth < _DEEPEST and self._by_operands(wanted, depth):
                 return []
         if last and (shown := self._searched(region)):
             return shown
@@ -192,12 +186,6 @@ class Equalities:
                 shop.fractions = False
         return found, False, count
 
-    def _have_bodies(self, wanted: Pair) -> bool:
-        made = [
-            side.makers.get(name) for side, name in zip(self.cutting.sides, wanted, strict=True)
-        ]
-        return all(node is not None and node.bodies for node in made)
-
     def _by_operands(self, wanted: Pair, depth: int) -> bool:
         """Whether the same operator makes both tensors from equal operands."""
         first, second = self.cutting.sides
@@ -207,7 +195,7 @@ class Equalities:
         draws = self.numbering.draws
         if draws(one, first.classes) or draws(other, second.classes):
             return False
-        for pair in zip(one.inputs, other.inputs, strict=True):
+        for pair in zip(one.operands, other.operands, strict=True):
             if not (all(pair) or pair == ("", "")):
                 return False
             if all(pair) and None in (first.classes.get(pair[0]), second.classes.get(pair[1])):
@@ -216,108 +204,12 @@ class Equalities:
                 result = self.settle(pair, depth=depth + 1)
                 if not isinstance(result, list):
                     return False
-        return all(self._bodies(one, other, name) for name in one.bodies)
-
-    def _bodies(self, one: Node, other: Node, name: str) -> bool:
-        """Whether two bodies are the same function of arguments and captured tensors."""
-        bodies = one.bodies[name], other.bodies[name]
-        sides = tuple(map(inside, self.cutting.sides, bodies))
-        arguments = list(self._arguments(one, bodies))
-        if len(bodies[0].outputs) != len(bodies[1].outputs) or None in arguments:
-            return False
-        cuts = tuple(one for one in arguments if one is not None)
-        for at, (side, body) in enumerate(zip(sides, bodies, strict=True)):
-            side.classes |= self.numbering.start(body)
-            for cut in cuts:
-                side.classes[cut.names[at][0]] = self.numbering.number(cut.key)
-        for node in bodies[0].nodes:
-            self.numbering.add(node, sides[0].classes)
-        inputs = self.cutting.inputs + cuts
-        # Bodies may hold other tensors of the same name: what is known of sizes inside stays here.
-        cutting = replace(
-            self.cutting,
-            sides=(sides[0], sides[1]),
-            inputs=inputs,
-            facts=dict(self.cutting.facts),
-            _shapes=None,
-            _inner=None,
-        )
-        if any(not _keeps_rank(cutting, one, cut, at) for at, cut in enumerate(cuts)):
-            return False
-        inner = replace(self, cutting=cutting, proved=[], failed={})
-        ends = dict(zip(bodies[1].outputs, bodies[0].outputs, strict=True))
-        inner.merge(bodies[1].nodes, ends, whole=False)
-        if any(not equal(sides, twin, end) for end, twin in ends.items()):
-            return False
-        self.proved += inner.proved
         return True
-
-    def _arguments(self, node: Node, bodies: tuple[Graph, Graph]) -> Iterator[Cut | None]:
-        """The arguments of bodies as cuts; None where type or rank are not known."""
-        if len(bodies[0].inputs) != len(bodies[1].inputs):
-            yield None
-            return
-        for at, (one, other) in enumerate(zip(*(body.inputs for body in bodies), strict=True)):
-            dtype, rank = self._argument(node, one, at)
-            if dtype is None or rank is None or other.dtype not in (None, dtype):
-                yield None
-                return
-            key = ("argument of", node.outputs[0], one.name)
-            names = [self.cutting.variable(one.name, axis) for axis in range(rank)]
-            self.cutting.facts.update({name: Fact() for name in names})
-            is_row = _is_row(node, at) and not any(node.attributes.get("scan_input_axes", ()))
-            fixed = [
-                self.cutting.fixed_size((node.inputs[at],), axis + 1) if is_row else None
-                for axis in range(rank)
-            ]
-            sizes = tuple(size or name for size, name in zip(fixed, names, strict=True))
-            yield Cut(key, ((one.name,), (other.name,)), dtype, sizes)
-
-    def _argument(
-        self, node: Node, given: Input, at: int
-    ) -> tuple[np.dtype[Any] | None, int | None]:
-        """Type and rank of an argument, from what is written or what the body is given."""
-        if node.op == "Loop" and at < 2:
-            return np.dtype(np.bool_ if at else np.int64), 0
-        known, name = self.cutting.shapes, node.inputs[at] if at < len(node.inputs) else ""
-        dtype, rank = known.dtypes.get(name), known.ranks.get(name)
-        if node.op == "Scan" and node.opset < 9:
-            return None, None
-        rank = rank - 1 if rank is not None and _is_row(node, at) else rank
-        written = None if given.sizes is None else len(given.sizes)
-        return given.dtype or dtype, rank if written is None else written
-
-
-def _is_row(node: Node, at: int) -> bool:
-    """Whether a Scan gives its body a row of this input."""
-    return node.op == "Scan" and at >= len(node.inputs) - int(node.attributes["num_scan_inputs"])
 
 
 def equal(sides: Sequence[Side], twin: str, name: str) -> bool:
     """Whether two tensors are known to be the same."""
     return sides[1].classes.get(name) == sides[0].classes.get(twin) is not None
-
-
-def inside(side: Side, body: Graph) -> Side:
-    """A body with all that lies around it."""
-    outer = side.graph
-    graph = replace(
-        outer,
-        inputs=outer.inputs + body.inputs,
-        outputs=body.outputs,
-        nodes=outer.nodes + body.nodes,
-        constants=outer.constants | body.constants,
-    )
-    return Side(graph, dict(side.classes))
-
-
-def _keeps_rank(cutting: Cutting, node: Node, cut: Cut, at: int) -> bool:
-    """Whether what a body hands on to its next turn has the rank that it was given."""
-    graph = cutting.sides[0].graph
-    carried = at - 1 if node.op == "Loop" else at
-    if (node.op == "Loop" and at < 2) or _is_row(node, at):
-        return True
-    return cutting.shapes.ranks.get(graph.outputs[carried]) == len(cut.sizes)
 
 
 def _kind(node: Node, name: str) -> Hashable:
@@ -330,7 +222,6 @@ def _kind(node: Node, name: str) -> Hashable:
         len(node.inputs),
         *result,
         plain(node),
-        tuple(node.bodies),
     )
 
 

@@ -66,10 +66,10 @@ class Evaluation:
         for node in graph.nodes:
             if id(node) in needed:
                 self.budget.spend(0)
-                for name in read_by(node):
+                for name in node.inputs:
                     if name not in values and name in graph.constants:
                         values[name] = self.constant(graph.constants[name])
-                made = self.node(node, values)
+                made = self.made(graph, node, values)
                 if len(made) < len([name for name in node.outputs if name]):
                     raise Undecided(f"{node.op} with {len(node.outputs)} outputs")
                 values |= {
@@ -100,8 +100,6 @@ class Evaluation:
             if name and name not in values:
                 raise Undecided(f"{node.op} reads {name}, which is not there")
         inputs = [values[name] if name else None for name in node.inputs]
-        if node.bodies and (node.domain, node.op) == ("", "If"):
-            return self._branch(node, inputs, values)
         rule = self._rule(node)
         count = max((at + 1 for at, name in enumerate(node.outputs) if name), default=0)
         facts = (node.op, node.domain, node.opset, inputs, node.attributes)
@@ -121,10 +119,11 @@ class Evaluation:
             made = [_followed(call, value) for value in made]
         return [one if one.known else replace(one, degree=degree, bits=bits) for one in made]
 
-    def _branch(
-        self, node: Node, inputs: Sequence[Value | None], values: Environment
-    ) -> Sequence[Value]:
-        condition = inputs[0]
+    def made(self, graph: Graph, node: Node, values: Environment) -> Sequence[Value]:
+        """The outputs of one operator, of the branch that an If takes for one."""
+        if not node.bodies or (node.domain, node.op) != ("", "If"):
+            return self.node(node, values)
+        condition = values.get(node.inputs[0])
         if condition is None or condition.cells.size != 1:
             raise Undecided("If without one condition")
         if condition.known:
@@ -136,8 +135,7 @@ class Evaluation:
             if key not in self.decisions:
                 raise Fork(key)
             taken = self.decisions[key]
-        body = node.bodies["then_branch" if taken else "else_branch"]
-        return self.run(body, values, body.outputs)
+        return self.run(graph, values, node.bodies["then_branch" if taken else "else_branch"])
 
 
 def _followed(call: Call, value: Value) -> Value:
@@ -235,20 +233,11 @@ def _bits(value: Value) -> int:
     return int(max(exponents[1], 0)) + int(max(53 - exponents[0], 0)) + 1
 
 
-def read_by(node: Node) -> set[str]:
-    """The names that an operator reads, inside its bodies as well."""
-    names = {name for name in node.inputs if name}
-    for body in node.bodies.values():
-        inner = {name for one in body.nodes for name in read_by(one)} | set(body.outputs)
-        names |= inner
-    return names
-
-
 def needed_nodes(graph: Graph, given: set[str], wanted: Sequence[str]) -> set[int]:
-    """Which nodes the wanted tensors need, from what is given."""
+    """Which nodes the wanted tensors need, from what is given; which branches is not known yet."""
     names, needed = set(wanted) - given, set()
     for node in reversed(graph.nodes):
         if any(name in names for name in node.outputs):
             needed.add(id(node))
-            names |= read_by(node) - given
+            names.update(set(node.inputs) - given)
     return needed

@@ -124,13 +124,14 @@ class Numeric(Domain):
         if op == "PRelu":
             return np.where(args[0] < 0, self.off(np.asarray(args[0] * args[1])), args[0])
         if op in ("Ceil", "Floor", "Round"):
-            return _clear(
-                args[0], 0.5 * (op == "Round"), np.asarray(FLOATS[op](args[0], parameters))
-            )
+            turned = np.asarray(FLOATS[op](args[0], parameters))
+            return self.clear(args[0], 0.5 * (op == "Round"), turned)
+        if op == "Quantise":
+            low, high, zero = parameters["low"], parameters["high"], args[1]
+            a = np.clip(args[0], low - zero - 1, high - zero + 1)
+            return self.clear(a, 0.5, np.asarray(np.clip(np.rint(a) + zero, low, high)))
         if op == "Cast":
-            return _cast(
-                args[0], np.dtype(str(parameters["from"])), np.dtype(str(parameters["to"]))
-            )
+            return self._cast(args[0], *(np.dtype(str(parameters[key])) for key in ("from", "to")))
         if op in _PAIRS and len(args) == 2:
             with np.errstate(all="ignore"):
                 return np.asarray(_PAIRS[op](*args), np.float64)
@@ -139,10 +140,24 @@ class Numeric(Domain):
         made = np.asarray(FLOATS[op](args[0], parameters))
         return made if op in ("Abs", "Sign") else self.off(made)
 
-    def quantise(self, a: Array, zero: Array, low: int, high: int) -> Array:
-        """round(a) + zero, saturated."""
-        a = np.clip(a, low - zero - 1, high - zero + 1)
-        return _clear(a, 0.5, np.asarray(np.clip(np.rint(a) + zero, low, high)))
+    def _cast(self, a: Array, old: "np.dtype[Any]", new: "np.dtype[Any]") -> Array:
+        """Floats cut to whole numbers, or anything that is not 0."""
+        if new.kind == "b":
+            return np.asarray(a != 0, np.float64)
+        if old.kind != "f" or new.kind not in "iu" or np.abs(a).max(initial=0) > np.iinfo(new).max:
+            raise Undecided(f"a Cast of {old} to {new} has no numbers here")
+        return self.clear(a, 0.0, np.trunc(a))
+
+    def clear(self, a: Array, tie: float, made: Array) -> Array:
+        """`made`, but NaN, which is no difference, next to where rounding turns over.
+
+        Just there a number is rounded as the text says: another order of sums makes of it the same
+        number or one that is near.
+        """
+        with np.errstate(invalid="ignore"):
+            distance = np.abs((a - tie) - np.rint(a - tie))
+        unclear = (distance > 0) & (distance < _NEAR * np.maximum(1.0, np.abs(a)))
+        return np.where(unclear, np.nan, made)
 
     def chosen(self, a: Array, places: Array, lowest: Number, *, floats: bool) -> Array:
         """The place of the first maximum over the last axis."""
@@ -160,24 +175,3 @@ def _whole(*arrays: Array) -> bool:
     return all(
         bool((np.rint(one) == one).all()) and np.abs(one).max(initial=0) < _WHOLE for one in arrays
     )
-
-
-def _cast(a: Array, old: "np.dtype[Any]", new: "np.dtype[Any]") -> Array:
-    """Floats cut to whole numbers, or anything that is not 0."""
-    if new.kind == "b":
-        return np.asarray(a != 0, np.float64)
-    if old.kind != "f" or new.kind not in "iu" or np.abs(a).max(initial=0) > np.iinfo(new).max:
-        raise Undecided(f"a Cast of {old} to {new} has no numbers here")
-    return _clear(a, 0.0, np.trunc(a))
-
-
-def _clear(a: Array, tie: float, made: Array) -> Array:
-    """`made`, but NaN where a number is so near to where rounding turns over that both are right.
-
-    Nothing that is NaN counts as a difference. A number that is just there is rounded as the text
-    says: another order of sums makes of it the same number or one that is near.
-    """
-    with np.errstate(invalid="ignore"):
-        distance = np.abs((a - tie) - np.rint(a - tie))
-    unclear = (distance > 0) & (distance < _NEAR * np.maximum(1.0, np.abs(a)))
-    return np.where(unclear, np.nan, made)

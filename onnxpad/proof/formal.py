@@ -298,43 +298,22 @@ class Formal(Domain):
     def _function_of(
         self, op: str, parameters: Mapping[str, Any], fixed: Hashable, args: tuple[int, ...]
     ) -> int:
-        known = self.numbers.get(args[0])
-        if known is not None and len(args) == 1:
-            if not isinstance(known, Fraction):
+        numbers = [self.numbers[one] for one in args if one in self.numbers]
+        if len(numbers) == len(args):
+            if len(args) == 1 and not isinstance(numbers[0], Fraction):
                 raise Undecided(f"an infinity meets {op}")
-            if (value := exact(op, known, parameters)) is not None:
+            if (value := exact(op, numbers, parameters)) is not None:
                 return self.number(value)
+        if op == "Quantise" and not args[0]:
+            return args[1]
         if op == "Abs":
             opposite = int(self.field.neg(np.asarray(args)).item())
             args = (min(args[0], opposite),)
         self.asked.update(args)
         element = self.name((op, fixed, args))
-        if op in LEAST:
-            self.least[element] = Fraction(LEAST[op])
+        if (least := parameters.get("low", LEAST.get(op))) is not None:
+            self.least[element] = Fraction(least)
         return element
-
-    def quantise(self, a: Cells, zero: Cells, low: int, high: int) -> Cells:
-        """round(a) + zero, saturated to [low, high]; halves go to the even number."""
-        a, zero = np.broadcast_arrays(a, zero)
-        made = np.empty(a.shape, np.int64)
-        flat, zeros, out = a.ravel(), zero.ravel(), made.reshape(-1)
-        for at, (element, z) in enumerate(zip(flat.tolist(), zeros.tolist(), strict=True)):
-            out[at] = self._quantised(element, z, low, high)
-        return made
-
-    def _quantised(self, element: int, zero: int, low: int, high: int) -> int:
-        known, point = self.numbers.get(element), self.numbers.get(zero)
-        if element == 0:
-            return zero
-        if known is not None and not isinstance(known, Fraction):
-            return self.number(Fraction(high if known > 0 else low))
-        if isinstance(known, Fraction) and isinstance(point, Fraction):
-            whole = round(known) + point
-            return self.number(min(max(whole, Fraction(low)), Fraction(high)))
-        self.asked |= {element, zero}
-        made = self.name(("quantise", element, zero, low, high))
-        self.least[made] = Fraction(low)
-        return made
 
     # Positions of maxima.
 

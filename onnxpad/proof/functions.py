@@ -1,7 +1,7 @@
 """Functions of one number that are not arithmetic: in floats, and exactly where they can be."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -110,6 +110,14 @@ def _power(number: Fraction, p: Parameters) -> Fraction | None:
     return number if number == 1 or (number == 0 and p["exponent"] > 0) else None
 
 
+def _quantised(number: Number, zero: Number, p: Parameters) -> Fraction | None:
+    """round(number) + zero, saturated; halves go to the even number."""
+    low, high = Fraction(p["low"]), Fraction(p["high"])
+    if not isinstance(number, Fraction):
+        return high if number > 0 else low
+    return min(max(round(number) + zero, low), high) if isinstance(zero, Fraction) else None
+
+
 _EXACT: dict[str, Callable[[Fraction, Parameters], Fraction | None]] = {
     "Abs": lambda number, _: abs(number),
     "Ceil": lambda number, _: Fraction(math.ceil(number)),
@@ -120,8 +128,13 @@ _EXACT: dict[str, Callable[[Fraction, Parameters], Fraction | None]] = {
 }
 
 
-def exact(op: str, number: Fraction, p: Parameters) -> Fraction | None:
-    """The function at a known number, where it is a rational number for certain."""
+def exact(op: str, numbers: Sequence[Number], p: Parameters) -> Fraction | None:
+    """The function at known numbers, where it is a rational number for certain."""
+    if op == "Quantise":
+        return _quantised(numbers[0], numbers[1], p)
+    number = numbers[0]
+    if len(numbers) > 1 or not isinstance(number, Fraction):
+        return None
     if op in _EXACT:
         return _EXACT[op](number, p)
     return _AT_ZERO.get(op) if number == 0 else None

@@ -1,8 +1,8 @@
-"""Models as this room reads them: nodes with their bodies, functions written out, constants."""
+"""Models as this room reads them: one row of nodes, with those of functions and bodies in it."""
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,8 @@ _STANDARD = ("", "ai.onnx")
 RANDOM = {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform"}
 RANDOM |= {"RandomUniformLike", "BiasDropout", "BitmaskDropout", "BitmaskBiasDropout", "Sampling"}
 """Operators that draw at random; a Dropout does where it trains."""
+ARGUMENT = "Argument"
+"""An operator that stands for an argument of a body: any tensor of the rank of its operand."""
 
 
 Outside = Path | Callable[[onnx.TensorProto], Iterator[bytes]] | None
@@ -102,7 +104,11 @@ def _blocks(proto: onnx.TensorProto, folder: Path) -> Iterator[bytes]:
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """One operator; `bodies` are the graphs among its attributes."""
+    """One operator; the nodes of its bodies stand in front of it.
+
+    `bodies` are the names of what those make; `carried` pairs an argument of a body with the result
+    that it becomes in the next turn.
+    """
 
     op: str
     domain: str
@@ -110,8 +116,18 @@ class Node:
     inputs: list[str]
     outputs: list[str]
     attributes: dict[str, Any]
-    bodies: dict[str, "Graph"]
-    name: str = ""
+    bodies: dict[str, list[str]] = field(default_factory=dict)
+    carried: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def operands(self) -> list[str]:
+        """All that its outputs are functions of; what is left out is empty."""
+        return [*self.inputs, *(name for results in self.bodies.values() for name in results)]
+
+    @property
+    def inside(self) -> str:
+        """How the names of tensors in its bodies begin."""
+        return f"{self.outputs[0]}'s "
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +157,14 @@ class Graph:
 def read(model: onnx.ModelProto, outside: Outside = None) -> Graph:
     """The main graph; raises Undecided for what has no meaning here."""
     model = _written_out(model)
-    graph = _graph(model.graph, _opsets(model.opset_import), outside)
-    if model.ir_version >= 4:
-        names = {given.name for given in graph.inputs} & graph.constants.keys()
-        graph.defaults = {name: graph.constants.pop(name) for name in names}
-    graph.inputs = [given for given in graph.inputs if given.name not in graph.constants]
-    _check_names(graph, set())
-    return graph
+    made = _Row({_domain(entry.domain): entry.version for entry in model.opset_import}, outside)
+    made.add(model.graph, {}, "", 0)
+    inputs, constants = [_input(info) for info in model.graph.input], made.constants
+    names = {given.name for given in inputs} & constants.keys() if model.ir_version >= 4 else set()
+    defaults = {name: constants.pop(name) for name in names}
+    inputs = [given for given in inputs if given.name not in constants]
+    outputs = [info.name for info in model.graph.output]
+    return Graph(inputs, outputs, made.nodes, constants, defaults)
 
 
 def _written_out(model: onnx.ModelProto) -> onnx.ModelProto:
@@ -194,18 +211,6 @@ def _all_nodes(nodes: Iterable[onnx.NodeProto]) -> Iterator[onnx.NodeProto]:
                 yield from _all_nodes(body.node)
 
 
-def _check_names(graph: Graph, outer: set[str]) -> None:
-    """Raise Undecided where a name is given twice, which no valid model does."""
-    names = [given.name for given in graph.inputs] + list(graph.constants)
-    names += [name for node in graph.nodes for name in node.outputs if name]
-    known = set(names)
-    if len(known) < len(names) or known & outer:
-        raise Undecided("a name that is given to two tensors")
-    for node in graph.nodes:
-        for body in node.bodies.values():
-            _check_names(body, known | outer)
-
-
 def _input(info: onnx.ValueInfoProto) -> Input:
     kind = info.type.tensor_type
     dtype = helper.tensor_dtype_to_np_dtype(kind.elem_type) if kind.elem_type else None
@@ -222,34 +227,82 @@ def _domain(domain: str) -> str:
     return "" if domain in _STANDARD else domain
 
 
-def _opsets(imports: Sequence[onnx.OperatorSetIdProto]) -> dict[str, int]:
-    return {_domain(entry.domain): entry.version for entry in imports}
+@dataclass(slots=True)
+class _Row:
+    """Nodes and constants of a graph, those of bodies among them under names of their own."""
+
+    opsets: Mapping[str, int]
+    outside: Outside
+    nodes: list[Node] = field(default_factory=list)
+    constants: dict[str, Constant] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+
+    def add(
+        self, graph: onnx.GraphProto, around: Mapping[str, str], prefix: str, depth: int
+    ) -> dict[str, str]:
+        """Append a graph; the names of its tensors here, with those of what lies `around` it."""
+        if graph.sparse_initializer:
+            raise Undecided("sparse initializers")
+        own = [*dict.fromkeys(one.name for one in (*graph.input, *graph.initializer))]
+        own += [name for node in graph.node for name in node.output if name]
+        scope = {**around, **{name: prefix + name for name in own}}
+        added = {scope[name] for name in own}
+        if len(added) < len(own) or added & self.names or around.keys() & set(own):
+            raise Undecided("a name that is given to two tensors")
+        self.names |= added
+        for tensor in graph.initializer:
+            self.constants[scope[tensor.name]] = Constant(tensor, self.outside)
+        for node in graph.node:
+            if (_domain(node.domain), node.op_type) == ("", "Constant"):
+                self.constants[scope[node.output[0]]] = _constant(node, self.outside)
+            else:
+                self._node(node, scope, depth)
+        return scope
+
+    def _node(self, proto: onnx.NodeProto, scope: Mapping[str, str], depth: int) -> None:
+        inputs, outputs = (
+            [name and scope.get(name, f"{name} of nobody") for name in names]
+            for names in (proto.input, proto.output)
+        )
+        domain = _domain(proto.domain)
+        node = Node(proto.op_type, domain, self.opsets.get(domain, 0), inputs, outputs, {})
+        graphs = [one for one in proto.attribute if one.type == onnx.AttributeProto.GRAPH]
+        for entry in proto.attribute:
+            if entry not in graphs:
+                node.attributes[entry.name] = _attribute(entry)
+        for entry in graphs:
+            self._body(entry, node, scope, depth + 1)
+        self.nodes.append(node)
+
+    def _body(
+        self, entry: onnx.AttributeProto, node: Node, scope: Mapping[str, str], depth: int
+    ) -> None:
+        """Append a body of a node, with its arguments as what nodes make of operands."""
+        prefix = f"{node.inside}{entry.name} "
+        states = []
+        for at, info in enumerate(entry.g.input):
+            kind, operands = _argument_of(node, at)
+            name = prefix + info.name
+            facts = {"at": at, "depth": depth, "kind": kind}
+            self.nodes.append(Node(ARGUMENT, "body", 0, operands, [name], facts))
+            states += [name] if kind == "state" else []
+        names = self.add(entry.g, scope, prefix, depth)
+        results = [names.get(info.name, f"{info.name} of nobody") for info in entry.g.output]
+        node.bodies[entry.name] = results
+        node.attributes[entry.name] = [len(entry.g.input), len(results)]
+        node.carried += zip(states, results[node.op == "Loop" :], strict=False)
 
 
-def _graph(graph: onnx.GraphProto, opsets: Mapping[str, int], outside: Outside) -> Graph:
-    if graph.sparse_initializer:
-        raise Undecided("sparse initializers")
-    constants = {proto.name: Constant(proto, outside) for proto in graph.initializer}
-    nodes = []
-    for proto in graph.node:
-        if (_domain(proto.domain), proto.op_type) == ("", "Constant"):
-            constants[proto.output[0]] = _constant(proto, outside)
-        else:
-            nodes.append(_node(proto, opsets, outside))
-    inputs = [_input(info) for info in graph.input]
-    return Graph(inputs, [info.name for info in graph.output], nodes, constants)
-
-
-def _node(proto: onnx.NodeProto, opsets: Mapping[str, int], outside: Outside) -> Node:
-    domain = _domain(proto.domain)
-    attributes, bodies = {}, {}
-    for entry in proto.attribute:
-        if entry.type == onnx.AttributeProto.GRAPH:
-            bodies[entry.name] = _graph(entry.g, opsets, outside)
-        else:
-            attributes[entry.name] = _attribute(entry)
-    opset, names = opsets.get(domain, 0), (list(proto.input), list(proto.output))
-    return Node(proto.op_type, domain, opset, *names, attributes, bodies, proto.name)
+def _argument_of(node: Node, at: int) -> tuple[str | int, list[str]]:
+    """The type of an argument that is a number, its axis of a row, or "state"; and its operand."""
+    operands = node.inputs[at : at + 1]
+    if (node.domain, node.op) == ("", "Loop"):
+        return ("int64", "bool")[at] if at < 2 else "state", operands
+    if (node.domain, node.op) != ("", "Scan") or node.opset < 9:
+        return "state", []
+    row = at - len(node.inputs) + int(node.attributes["num_scan_inputs"])
+    axes = node.attributes.get("scan_input_axes", ())
+    return "state" if row < 0 else int(axes[row]) if axes else 0, operands
 
 
 def _attribute(entry: onnx.AttributeProto) -> Any:  # noqa: ANN401 - of any type

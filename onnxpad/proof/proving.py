@@ -7,10 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import numpy_helper
 
 from onnxpad.proof.call import Budget
 from onnxpad.proof.classes import Numbering
@@ -20,7 +18,7 @@ from onnxpad.proof.cuts import Cutting, Side
 from onnxpad.proof.endings import Undecided
 from onnxpad.proof.equalities import Equalities, Limits, Proved, equal
 from onnxpad.proof.field import Source
-from onnxpad.proof.graphs import Constant, Graph, Input, Outside, read
+from onnxpad.proof.graphs import Graph, Input, Outside, read
 from onnxpad.proof.regions import Cut, Workshop
 from onnxpad.proof.sizes import Fact
 
@@ -28,7 +26,6 @@ Array = NDArray[Any]
 Decision = Literal["proved", "refuted", "undecided"]
 _FORMULA = re.compile(r"(\d+)\*(\w+)(?:\+(\d+))?")
 _FACT = re.compile(r"%(\d+)==?(\d+)")
-_TURNS, _LONGEST = 8, 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +74,6 @@ def prove(
     try:
         graphs = read(before, outside[0]), read(after, outside[1])
         proof = _proved(graphs, dims or {}, shop, limits)
-        if proof.verdict == "undecided":
-            proof = _refuted(graphs, dims or {}, shop, limits) or proof
     except Undecided as reason:
         proof = Proof("undecided", str(reason))
     except RecursionError:
@@ -100,10 +95,8 @@ def _proved(
     dims: Mapping[str, int | str],
     shop: Workshop,
     limits: Limits,
-    *,
-    whole: bool = False,
 ) -> Proof:
-    """The verdict on two graphs, where they are taken as a `whole` by their outputs alone."""
+    """The verdict on two graphs."""
     other = _other_defaults(graphs)
     if kept := _kept_defaults(graphs, other):
         shop.used.add(f"{', '.join(kept)} keep{'s' * (len(kept) < 2)} the default")
@@ -122,68 +115,12 @@ def _proved(
         numbering.add(node, sides[0].classes)
     cutting = Cutting(sides, inputs, facts, shop.clock)
     try:
-        found = _by_regions(Equalities(cutting, numbering, shop, limits, hopeless=whole))
+        found = _by_regions(Equalities(cutting, numbering, shop, limits))
     except Undecided as reason:
         return Proof("undecided", str(reason))
     if other and found.verdict == "proved":
         raise Undecided(f"{', '.join(sorted(other))} has another default, and may be given")
     return found
-
-
-def _refuted(
-    graphs: tuple[Graph, Graph], dims: Mapping[str, int | str], shop: Workshop, limits: Limits
-) -> Proof | None:
-    """A difference at the defaults, or where lists of whole numbers (pads, axes) are drawn ones.
-
-    Operators read these lists as numbers. A proof for some numbers would be none for all.
-    """
-    defaults = graphs[0].defaults
-    cuts = [_cut(one, dims, {}) for one in graphs[0].inputs]
-    lists = [cut for cut in cuts if cut.dtype.kind == "i" and _is_list(cut)]
-    random = np.random.default_rng(int.from_bytes(shop.source(16), "little"))
-    least = shop.clock.left / 2
-    for turn in range(_TURNS if lists else min(1, len(defaults))):
-        if shop.clock.left < least:
-            break
-        given = {}
-        for cut in lists:
-            name, numbers = cut.names[0][0], _numbers(cut, random, turn)
-            if name not in defaults:
-                given[name] = numbers
-            elif turn and numbers.any() and random.integers(2):
-                given[name] = defaults[name].numbers() + numbers
-        constants = defaults | {
-            name: Constant(numpy_helper.from_array(one), None) for name, one in given.items()
-        }
-        first, second = (_with_constants(graph, constants) for graph in graphs)
-        found = _proved((first, second), dims, shop, limits, whole=True)
-        if shown := found.counterexample:
-            listed = ", ".join(f"{name} is {one.tolist()}" for name, one in given.items())
-            text = f"{shown.text}, where {listed}" if given else shown.text
-            replaced = tuple(name for name in given if name in defaults)
-            inputs = {**shown.inputs, **given}
-            shown = replace(shown, text=text, inputs=inputs, replaced=replaced)
-            return replace(found, reason=text, counterexample=shown)
-    return None
-
-
-def _is_list(cut: Cut) -> bool:
-    """Whether it may be the pads or axes of an operator."""
-    return len(cut.sizes) < 2 and all(isinstance(one, int) and one <= _LONGEST for one in cut.sizes)
-
-
-def _numbers(cut: Cut, random: np.random.Generator, turn: int) -> Array:
-    """Zeros at first, then larger ones; pads leave batch and channels alone in every other turn."""
-    numbers = random.integers(0, 1 + (turn + 1) // 2, cut.shape({})).astype(cut.dtype)
-    if turn % 2 and numbers.size >= 6 and numbers.size % 2 == 0:
-        numbers.reshape(2, -1)[:, :2] = 0
-    return numbers
-
-
-def _with_constants(graph: Graph, constants: dict[str, Constant]) -> Graph:
-    """The graph with constants for all inputs that have a default, and for others."""
-    inputs = [one for one in graph.inputs if one.name not in constants]
-    return replace(graph, inputs=inputs, constants=graph.constants | constants, defaults={})
 
 
 def _by_regions(found: Equalities) -> Proof:

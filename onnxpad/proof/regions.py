@@ -12,7 +12,7 @@ from onnxpad.proof.call import Budget, Value
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.domain import Domain
 from onnxpad.proof.endings import Invalid, NoResult, Undecided
-from onnxpad.proof.evaluation import Environment, Evaluation, Fork, read_by
+from onnxpad.proof.evaluation import Environment, Evaluation, Fork
 from onnxpad.proof.field import BITS, PRIMES, Field, Source
 from onnxpad.proof.floats import Numeric
 from onnxpad.proof.formal import Formal
@@ -24,6 +24,7 @@ Sizes = Mapping[str, int]
 Outcomes = tuple[list[Value] | NoResult, list[Value] | NoResult]
 _FORKS = 64
 _MIXED = 5
+_LONGEST = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,12 @@ class Cut:
     dtype: np.dtype[Any]
     sizes: tuple[int | str, ...]
     data: bool = True
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it may be the pads or axes of an operator, which are read as numbers."""
+        whole = self.dtype in (np.int32, np.int64) and len(self.sizes) < 2
+        return whole and all(isinstance(one, int) and one <= _LONGEST for one in self.sizes)
 
     def shape(self, sizes: Sizes) -> tuple[int, ...]:
         """Its shape where the variables have these sizes."""
@@ -63,7 +70,7 @@ class Region:
         given = {name for cut in self.cuts for name in cut.names[at]}
         for node in reversed(self.graphs[at].nodes):
             if any(name in names - given for name in node.outputs):
-                names |= read_by(node)
+                names.update(node.operands)
                 yield node
 
 
@@ -138,6 +145,8 @@ def given(region: Region, side: int, sizes: Sizes, run: Evaluation) -> Environme
         shape = cut.shape(sizes)
         run.budget.spend(int(np.prod(shape, dtype=np.float64)))
         value = Value(run.d.fresh(cut.key, shape), cut.dtype, degree=1)
+        if cut.is_list and isinstance(run.d, Numeric):
+            value = replace(value, cells=value.cells.astype(cut.dtype), known=True)
         value = replace(value, written=axes if hangs(*axes) else None)
         made |= dict.fromkeys(cut.names[side], value)
     return made

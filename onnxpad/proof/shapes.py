@@ -12,8 +12,8 @@ from onnxpad.proof.call import Budget, Value
 from onnxpad.proof.clock import Clock
 from onnxpad.proof.domain import Domain, hollow
 from onnxpad.proof.endings import NoResult, Undecided
-from onnxpad.proof.evaluation import Environment, Evaluation, Fork, needed_nodes, read_by
-from onnxpad.proof.graphs import Graph, Node
+from onnxpad.proof.evaluation import Environment, Evaluation, Fork, needed_nodes
+from onnxpad.proof.graphs import ARGUMENT, Graph, Node
 from onnxpad.proof.regions import Cut, Sizes, measured
 from onnxpad.proof.sized import Notes
 
@@ -24,7 +24,7 @@ number is a byte at most while an operator is followed, and none after that."""
 _KEPT = {
     *("Pad", "Conv", "ConvTranspose", "DeformConv", "FusedConv", "MaxPool", "AveragePool"),
     *("LpPool", "NhwcMaxPool", "QLinearAveragePool", "Relu", "Clip", "Resize", "Slice", "Concat"),
-    *("BatchNormalization", "InstanceNormalization", "Identity", "Softmax"),
+    *("BatchNormalization", "InstanceNormalization", "Identity", "Softmax", ARGUMENT),
 }
 """Whose result has the type and the rank of the first operand, whatever its numbers are."""
 
@@ -65,12 +65,12 @@ def shapes_of(graph: Graph, inputs: Sequence[Cut], sizes: Sizes, clock: Clock) -
     needed = needed_nodes(graph, set(), graph.outputs)
     for node in graph.nodes:
         clock.in_time()
-        names = read_by(node)
+        names = {*node.operands} - {""}
         is_guess = not guessed.isdisjoint(names)
         is_followed = names <= found.followed.keys() and not node.bodies
         run.notes.irregular = ""
         try:
-            made = made_of(run, node, values)
+            made = made_of(run, graph, node, values)
         except (Undecided, NoResult, Fork) as reason:
             made, is_guess = _guess(node, values), True
             is_void = is_followed and isinstance(reason, NoResult) and id(node) in needed
@@ -84,20 +84,42 @@ def shapes_of(graph: Graph, inputs: Sequence[Cut], sizes: Sizes, clock: Clock) -
             _keep(found, name, value, is_guess=is_guess)
         if is_followed and not (is_guess or run.notes.irregular):
             found.followed |= results
+        _check_carried(found, node)
     return found
 
 
-def made_of(run: Evaluation, node: Node, values: Environment) -> list[Value]:
+def _check_carried(found: Shapes, node: Node) -> None:
+    """Forget the ranks inside of a body that may hand on another rank than it was given."""
+    if any(found.ranks.get(one) != found.ranks.get(other) for one, other in node.carried):
+        for name in [name for name in found.ranks if name.startswith(node.inside)]:
+            del found.ranks[name]
+
+
+def made_of(run: Evaluation, graph: Graph, node: Node, values: Environment) -> list[Value]:
     """The results of a node, without cells where their numbers are not known.
 
     Raises what the evaluation raises.
     """
-    known = all(values[name].known for name in read_by(node) if name in values)
+    known = all(values[name].known for name in node.operands if name in values)
     run.budget.at_once = NUMBERS if known else AT_ONCE
+    if node.op == ARGUMENT:
+        return [_argument(node, values)]
     return [
         one if one.known else replace(one, cells=hollow(one.shape))
-        for one in run.node(node, values)
+        for one in run.made(graph, node, values)
     ]
+
+
+def _argument(node: Node, values: Environment) -> Value:
+    """What a body is given: a number, or a row of an operand."""
+    kind = node.attributes["kind"]
+    if kind in ("int64", "bool"):
+        return Value(hollow(()), np.dtype(str(kind)))
+    if kind == "state" or not {*node.inputs} <= values.keys():
+        raise Undecided("a body may be given other sizes in each turn")
+    whole = values[node.inputs[0]]
+    axes = tuple(size for at, size in enumerate(whole.axes) if at != kind % len(whole.axes))
+    return Value(hollow(tuple(map(int, axes))), whole.dtype, written=axes)
 
 
 def _guess(node: Node, values: Environment) -> list[Value]:

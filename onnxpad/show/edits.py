@@ -159,7 +159,8 @@ def _refused(report: Any, compared: Any, objection: str) -> tuple[str, list[str]
         skip = report.skips[0]
         more = f" and {len(report.skips) - 1} more" if report.skips[1:] else ""
         return f"{skip.op} '{skip.node.label}'{more}: {skip.skip.reason}", [either(skip.skip.hints)]
-    return "", []
+    run = getattr(report, "run", None)
+    return (run.sentence if run and run.ok is False else ""), []
 
 
 def _notes(

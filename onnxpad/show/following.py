@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from onnxpad.inspection import FOLLOWED, Inspection, PaddedNode
-from onnxpad.padding.effective_pads import may_be_written
 from onnxpad.runtimes.own_targets import asked_as
 from onnxpad.runtimes.traps import helping
 from onnxpad.show.document import Command, Line
@@ -62,7 +61,11 @@ def _for_traps(inspection: Inspection) -> list[str] | None:
     Without targets it is to write auto_pad as pads.
     """
     asked = inspection.targets
-    nodes = [one for one in inspection.nodes if may_be_written(one.pads, one.hints)]
+    nodes = [
+        node
+        for node in inspection.nodes
+        if node.pads is not None or any("--dim" in hint for hint in node.hints[-1:])
+    ]
     traps = [trap for node in nodes for trap in node.traps]
     targets = [n for trap in traps if (n := helping(trap.code, trap.passes)) not in ("", *asked)]
     if targets and not inspection.live:
@@ -76,11 +79,12 @@ def _for_traps(inspection: Inspection) -> list[str] | None:
     auto_pad = any("auto_pad" in node.forms for node in inspection.nodes)
     if not (passes or inspection.ambiguous or auto_pad):
         return None
-    stated = given_text(inspection.assumed)
-    return [*(f"--pass {name}" for name in passes), stated, *_dims_for(inspection.nodes)]
+    dims = _dims_for(inspection.nodes)
+    stated = {name: fact for name, fact in inspection.assumed.items() if name not in dims}
+    return [*(f"--pass {name}" for name in passes), given_text(stated), *dims.values()]
 
 
-def _dims_for(nodes: Sequence[PaddedNode]) -> list[str]:
+def _dims_for(nodes: Sequence[PaddedNode]) -> dict[str, str]:
     """Facts of sizes that make pads known: numbers only where they mend a trap."""
     facts: dict[str, str] = {}
     for node in nodes:
@@ -89,7 +93,7 @@ def _dims_for(nodes: Sequence[PaddedNode]) -> list[str]:
         for fact in shlex.split(hint)[1::2] if hint.startswith("--dim") else ():
             if mends or "%" in fact:
                 facts.setdefault(fact.partition("=")[0].partition("%")[0], f"--dim '{fact}'")
-    return list(facts.values())
+    return facts
 
 
 def _for_targets(inspection: Inspection) -> list[str] | None:

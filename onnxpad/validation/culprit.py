@@ -91,10 +91,7 @@ def _alone(bench: Bench, pair: Pair, tensor: str, ran: Ran) -> Culprit | None:
         return None
     given = {**ran.feeds, **values}
     feeds = {name: given[name] for name in sorted(read)}
-    forms = []
-    for network, part in parts:
-        kinds = {name: value.dtype for name, value in network.reads(part, feeds).items()}
-        forms.append(cut(network, part, kinds, [tensor]))
+    forms = [cut(one, part, one.reads(part, feeds), [tensor]) for one, part in parts]
     again = run_both(bench, Pair(*forms), ran.index, feeds)
     verdict = judged(bench, Pair(*forms), again).verdict
     if verdict or (again.failures and verdict is Verdict.UNVERIFIED):

@@ -11,7 +11,7 @@ from dataclasses import replace
 from onnxpad.errors import RequestError, together
 from onnxpad.model.comparing.networks import open_network
 from onnxpad.model.files.delivery import save
-from onnxpad.model.opened import ModelLike, whole_model
+from onnxpad.model.opened import ModelLike, open_model
 from onnxpad.probing.live import open_live
 from onnxpad.probing.whole import WholeRun, run_whole
 from onnxpad.runtimes.own_targets import Asking, TargetName, asked_as
@@ -77,7 +77,7 @@ def _file_of(model: ModelLike, stack: ExitStack) -> str:
         return os.fspath(model)
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="onnxpad-"))
     path = os.path.join(folder, "model.onnx")  # noqa: PTH118 - a text
-    save(whole_model(model)[0], path)
+    save(open_model(model).whole, path)
     return path
 
 

@@ -101,7 +101,7 @@ def gives_padding_past_its_one_way(node: ast.AST) -> bool:
     """Without `Chain.with_padding` a node that says auto_pad and pads would keep both."""
     match node:
         case ast.Call(func=ast.Name(id="replace"), keywords=keywords):
-            return not {"padding", "read_as"}.isdisjoint(one.arg or "" for one in keywords)
+            return any(one.arg == "padding" for one in keywords)
     return False
 
 
@@ -143,9 +143,8 @@ RULES = [
     Rule(
         gives_padding_past_its_one_way,
         ("onnxpad/rewriting", "onnxpad/retargeting", "onnxpad/diagnosis"),
-        # What a target is asked about is no rewrite: sizes that the user knows, and it does not.
-        "rewriting/for_target/judge.py",
-        ("replace(chain, padding=pads)", "replace(chain, read_as=pads)"),
+        "$^",
+        ("replace(chain, padding=pads)",),
     ),
     Rule(
         prints_or_exits,

@@ -6,7 +6,7 @@ import pytest
 from onnx import ModelProto
 
 from onnxpad import inspect, rewrite
-from onnxpad.padding.effective_pads import told_in
+from tests.command import told_in
 from tests.models.text import text_model
 
 # The Einsum hides the shape from everything but onnx's shape inference.

@@ -18,8 +18,11 @@ from tests.oracle.operator_call import STANDARD, Array, Call, check_call, plain
 from tests.oracle.padded_kernels import PADDED
 
 Values = dict[str, Array | None]
-OLDEST = {"DequantizeLinear": 19}
-"""The oldest version that onnx's reference has; those before it compute the same."""
+OLDEST = {"BatchNormalization": 14, "DequantizeLinear": 19}
+"""The oldest version that onnx's reference has right; those before it compute the same.
+
+Of older BatchNormalizations with a momentum it computes the training.
+"""
 UNTRUSTED = ("Col2Im", "DeformConv")
 """Padded operators of onnx's reference that nothing here was held against."""
 

@@ -3,12 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
-import onnx
 import pytest
 
-from onnxpad.proof import Limits, prove
 from onnxpad.proof.endings import NoResult
 from onnxpad.proof.windows import Axis, same_pads
+from tests.proof.kernel import Limits, prove
 from tests.proof.law import random_spec, rewrites
 from tests.proof.small_models import text
 from tests.random_models.building import build
@@ -70,54 +69,3 @@ def _alike(size: int, window: tuple[int, int, int], total: int) -> bool:
         return np.array_equal(first.table(), second.table())
     except NoResult:
         return False
-
-
-CHANNELS = """g (float[1,6,20] x) => (float[a,b,c] y)
-<float[4,3,3] w = {WEIGHT}, float[4] b = {BIAS}> { NODES }"""
-
-
-def grouped(nodes: str) -> onnx.ModelProto:
-    weight = ", ".join(str(at % 7 - 3.0) for at in range(36))
-    body = CHANNELS.replace("WEIGHT", weight).replace("BIAS", "1, 2, 3, 4")
-    return text(body.replace("NODES", nodes))
-
-
-@pytest.mark.parametrize(
-    ("nodes", "verdict"),
-    [
-        ("y = Conv<group = 2, pads = [1, 1]>(x, w, b)", "proved"),
-        ("y = Conv<group = 2, pads = [0, 2]>(x, w, b)", "refuted"),
-        ("t = Conv<group = 2, pads = [1, 1]>(x, w)\ny = Identity(t)", "refuted"),
-    ],
-)
-def test_lemma_5_one_channel_stands_for_all(nodes: str, verdict: str) -> None:
-    before = grouped('y = Conv<group = 2, auto_pad = "SAME_UPPER">(x, w, b)')
-    assert prove(before, grouped(nodes)).verdict == verdict
-
-
-def test_lemma_5_needs_equal_groups_and_the_same_operator() -> None:
-    """With one channel, groups and the order of a weight's channels are not seen."""
-    plain = grouped("y = Conv<group = 2>(x, w, b)")
-    assert prove(plain, grouped("y = Conv(x, w, b)")).verdict == "refuted"
-    weight = ", ".join(map(str, range(4)))
-    body = "g (float[1,2,8] x) => (float[a,b,c] y) <float[2,2,1] w = {{{w}}}> {{ y = {op}(x, w) }}"
-    conv, turned = (text(body.format(w=weight, op=op)) for op in ("Conv", "ConvTranspose"))
-    assert prove(conv, turned).verdict == "refuted"
-
-
-@pytest.mark.parametrize("pads", ["0, 1, 0, 0, -1, 0", "0, -1, 0, 0, 1, 0"])
-def test_lemma_4_does_not_hold_where_channels_are_padded(pads: str) -> None:
-    """With one channel, a Pad that moves channels would crop all there is."""
-    front = f"p = Constant<value_ints = [{pads}]>()\nt = Pad(x, p)\n"
-    before = grouped("y = MaxPool<kernel_shape = [1]>(x)")
-    after = grouped(f"{front}y = MaxPool<kernel_shape = [1]>(t)")
-    assert prove(before, after).verdict == "refuted"
-
-
-def test_lemma_3_needs_the_remainder() -> None:
-    body = "g (float[1,1,SIZE] x) => (float[a,b,c] y) { y = LpPool<kernel_shape = [4], PADS>(x) }"
-    for size, verdict in ((301, "refuted"), (300, "proved"), (302, "refuted")):
-        sized = body.replace("SIZE", str(size))
-        before = text(sized.replace("PADS", 'strides = [3], auto_pad = "SAME_UPPER"'))
-        after = text(sized.replace("PADS", "strides = [3], pads = [0, 1]"))
-        assert prove(before, after).verdict == verdict, size

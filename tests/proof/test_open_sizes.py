@@ -7,7 +7,7 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
-from onnxpad.proof import Limits, prove
+from tests.proof.kernel import Limits, prove
 from tests.proof.small_models import text
 
 Whole = NDArray[np.int64]
@@ -17,7 +17,6 @@ SIZE = "s = Shape(x) n = Slice(s, c2, c3)\n"
 PICKED = "q = Concat<axis = 0>(c0, c0, {}, c0, c0, c0) y = Pad(x, q)"
 TABLE = np.random.default_rng(3).integers(0, 3, 100)
 BOTH = ('auto_pad = "SAME_UPPER"', "pads = [0, 1]")
-Case = tuple[str, str, str, dict[str, int | str]]
 
 
 def named(number: int) -> str:
@@ -170,91 +169,6 @@ def test_pads_that_are_wrong_at_some_sizes_are_not_proved(number: int) -> None:
         assert verdict != ("proved" if is_wrong else "refuted"), body
 
 
-def case(body: str, wrong: str, right: str, inputs: str = "float[1,1,H] x", **dims: str) -> Case:
-    return body.replace("WRONG", wrong), body.replace("WRONG", right), inputs, dict(dims)
-
-
-BRANCH = """a = MaxPool<kernel_shape = [2], strides = [{}]>(x) r = Relu(a)
-{} = Conv<strides = [2], WRONG>(r, w3)"""
-BRANCHES = f"""y = If(c) <then_branch = one () => (float[a,b,d] t) {{ {BRANCH.format(2, "t")} }},
-else_branch = other () => (float[a,b,e] u) {{ {BRANCH.format(1, "u")} }}>"""
-
-CASES: dict[str, Case] = {
-    "channels are those of an open weight": case(
-        "a = Conv(x, v) b = Relu(a) r = Slice(b, c0, WRONG, c1) y = Relu(r)",
-        "c20",
-        "c31",
-        "float[1,1,H] x, float[M,1,3] v",
-    ),
-    "a kernel of an open size": case(
-        "a = Conv(x, v) t = Shape(a) k = Slice(t, c2, c3) W = Less(k, WRONG) e = Where(W, c1, c0)"
-        + PICKED.format("e"),
-        "c20",
-        "c9",
-        "float[1,1,100] x, float[1,1,K] v",
-    ),
-    "parts of a fixed axis that were computed": case(
-        f"""{SIZE} p = Mod(n, c5) q = Sub(c9, p) k = Concat<axis = 0>(c1, p, q)
-        a, b, z = Split<axis = 3>(x, k) r = Relu(z) y = Slice(r, c0, WRONG, c3)""",
-        "c7",
-        "c6",
-        "float[1,1,H,10] x",
-    ),
-    "axes that were computed": case(
-        f"""{SIZE} g = Greater(n, c60) a = Where(g, c3, c2) p = Concat<axis = 0>(c1, c2)
-        d = Pad(x, p, , a) r = Relu(d) y = Slice(r, c0, WRONG, c3)""",
-        "c9",
-        "c20",
-        "float[1,1,H,5] x",
-    ),
-    "a table of rows of an open size": case(
-        f"""{SIZE} u = Concat<axis = 0>(n, m1) t = Reshape(U, u) f = Slice(t, c1, c2, c0)
-        g = Slice(f, c0, c1, c1) h = Reshape(g, c1) z = Mul(h, WRONG)"""
-        + PICKED.format("z"),
-        "c1",
-        "c0",
-    ),
-    "channels by number": case(
-        f"{SIZE} k = Min(n, WRONG) r = Relu(x) y = Gather<axis = 1>(r, k)",
-        "c40",
-        "c50",
-        "float[1,100,H] x",
-    ),
-    "so many of the channels": case(
-        f"{SIZE} r = Relu(x) q = Slice(r, c0, WRONG, c1) y = Slice(q, c0, n, c1)",
-        "c50",
-        "c100",
-        "float[1,100,H] x",
-    ),
-    "branches with tensors of one name": case(BRANCHES, *BOTH, "float[1,1,H] x, bool c", H="%4=0"),
-    "a size that hangs on another axis": case(
-        """s = Shape(x) n = Slice(s, c3, c4) p = Mod(n, c2)
-        q = Concat<axis = 0>(c0, c0, c0, c0, c0, c0, p, c0) a = Pad(x, q) r = Relu(a)
-        y = MaxPool<kernel_shape = [3, 1], strides = [2, 1], WRONG>(r)""",
-        'auto_pad = "SAME_UPPER"',
-        "pads = [0, 0, 1, 0]",
-        "float[1,1,H,W] x",
-        H="%4=0",
-    ),
-    "so many rows": case(
-        f"{SIZE} u = Concat<axis = 0>(n, m1) t = Reshape(z, u) y = Slice(t, c0, WRONG, c0)",
-        "c31",
-        "c40",
-        "float[1,1,H] x, float[100] z",
-    ),
-}
-
-
-@pytest.mark.part(3)
-@pytest.mark.parametrize("name", CASES)
-def test_what_differs_at_large_sizes_alone_is_not_proved(name: str) -> None:
-    first, second, inputs, dims = CASES[name]
-    table = f"int64[100] U = {{{', '.join('01'[at == 4] for at in range(100))}}}"
-    models = [model(body, inputs, table) for body in (first, second)]
-    for before, after in (models, models[::-1]):
-        assert prove(before, after, dims=dims, limits=Limits(seconds=1)).verdict != "proved"
-
-
 def test_two_sizes_of_one_name_are_not_taken_for_one() -> None:
     body = """s = Shape(x) b = Slice(s, c0, c1) n = Slice(s, c2, c3) W = Equal(b, n)
     e = Where(W, c0, WRONG) q = Concat<axis = 0>(c0, c0, c0, c0, c0, e) y = Pad(x, q)"""
@@ -326,13 +240,3 @@ def test_computed_pads_of_two_axes_are_proved_under_what_is_said_of_both(
     assert prove(before, after, dims={"H": "%4=0", "W": "%4=0"}).verdict == "proved"
     weaker = prove(before, after, dims={"H": "%4=0", "W": "%2=0"}, limits=Limits(seconds=0.5))
     assert weaker.verdict != "proved"
-
-
-def test_models_are_not_compared_at_sizes_that_cannot_be() -> None:
-    weight = f"float[1,3,3] v = {{{', '.join('123456789')}}}"
-    models = [
-        model(f"y = Conv<pads = {pads}>(x, v)", "float[1,C,8] x", weight)
-        for pads in ("[1, 1]", "[1, 0]")
-    ]
-    assert prove(*models).verdict == "refuted"
-    assert prove(*models, dims={"C": "%2=0"}).verdict == "undecided"

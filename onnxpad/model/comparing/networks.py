@@ -20,12 +20,13 @@ from onnx import (
 )
 
 from onnxpad.errors import ModelError, headline
+from onnxpad.model.files.external import external_tensors
 from onnxpad.model.files.splicing import UnreadFile
 from onnxpad.model.graph.context import stored_value
 from onnxpad.model.graph.inlined import inlined
 from onnxpad.model.graph.nodes import bodies, every_node
 from onnxpad.model.graph.types import Type
-from onnxpad.model.opened import ModelLike, Opened, referring_model
+from onnxpad.model.opened import ModelLike, Opened, open_model
 from onnxpad.model.shapes.dimensions import Dimensions
 from onnxpad.padding.operators import PLAIN_DOMAINS, plain_domain
 
@@ -67,12 +68,6 @@ class Network:
     def like(self, model: ModelProto) -> Network:
         """Another model with the weights of this one."""
         return Network(model, self.folder, self.left)
-
-    def copied(self) -> ModelProto:
-        """A copy of `model`, to be changed."""
-        copy = ModelProto()
-        copy.CopyFrom(self.model)
-        return copy
 
     def refuse_changed(self) -> None:
         """Raise ModelError where large weights stayed in a file that was changed since."""
@@ -228,11 +223,14 @@ def open_network(model: ModelLike | Opened, folder: Path | None = None) -> Netwo
     `folder` is where a model in memory has its external data. Raises ModelError where the file
     cannot be read, RequestError for any other kind of value.
     """
-    proto, own_folder, left = referring_model(model)
+    opened = model if isinstance(model, Opened) else open_model(model)
+    folder, left = opened.folder or folder, opened.source.left if opened.source else None
+    if left is None or any(external_tensors(opened.model)):
+        return Network(opened.whole, folder)
     file = None
-    if left is not None and isinstance(model, str | PathLike):  # stays the same file if renamed
+    if isinstance(model, str | PathLike):  # stays the same file if renamed
         file = Path(f"/proc/{getpid()}/fd/{left.descriptor}")
-    return Network(proto, own_folder or folder, left, file if file and file.exists() else None)
+    return Network(opened.model, folder, left, file if file and file.exists() else None)
 
 
 def label_of(node: NodeProto) -> str:

@@ -12,6 +12,7 @@ from onnxpad.model.comparing.networks import Network
 from onnxpad.model.graph.nodes import bodies
 from onnxpad.model.graph.types import dtype_code, is_named
 from onnxpad.model.reading.survey import Survey
+from onnxpad.model.small_models import copied
 from onnxpad.padding.plain_operators import MOVES
 
 _UNIT: dict[int, float] = {
@@ -170,7 +171,7 @@ def _element_types(network: Network) -> dict[str, int]:
 
 
 def _with_nodes(network: Network, nodes: list[NodeProto]) -> ModelProto:
-    model = network.copied()
+    model = copied(network.model)
     graph = model.graph
     del graph.node[:], graph.value_info[:]
     graph.node.extend(nodes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 from onnx import (
     GraphProto,
@@ -22,6 +21,7 @@ from onnxpad.model.comparing.networks import Network, free_names, label_of
 from onnxpad.model.editing.session import EditSession
 from onnxpad.model.graph.nodes import bodies, every_node
 from onnxpad.model.graph.types import write_sizes
+from onnxpad.model.small_models import copied
 from onnxpad.padding.chain import Chain, Preference
 
 Array = NDArray[Any]
@@ -41,20 +41,17 @@ def exposed(network: Network, names: Iterable[str]) -> bytes:
 
 
 def cut(
-    network: Network,
-    indices: Iterable[int],
-    inputs: Mapping[str, np.dtype[Any]],
-    outputs: Iterable[str],
+    network: Network, indices: Iterable[int], feeds: Mapping[str, Array], outputs: Iterable[str]
 ) -> Network:
-    """A model of the nodes at `indices` alone, fed with `inputs` of these element types."""
+    """A model of the nodes at `indices` alone, with inputs of the element types of `feeds`."""
     nodes = [network.nodes[index] for index in indices]
     made = {name for node in nodes for name in node.output}
     graph = helper.make_graph(nodes, "cut", [], [])
-    for name, dtype in inputs.items():
-        code = helper.np_dtype_to_tensor_dtype(dtype)
+    for name, value in feeds.items():
+        code = helper.np_dtype_to_tensor_dtype(value.dtype)
         graph.input.append(helper.make_tensor_value_info(name, code, None))
     read = {name for node in nodes for name in free_names(node)} | set(outputs)
-    for name in sorted(read - made - inputs.keys()):
+    for name in sorted(read - made - feeds.keys()):
         tensor = network.tensor(name)
         if tensor is not None:
             graph.initializer.add().CopyFrom(tensor)
@@ -69,7 +66,7 @@ def cut(
 
 def standalone(part: Network, feeds: Mapping[str, Array]) -> ModelProto:
     """A part as a model for a file: inputs of the shapes that are fed, and every weight in it."""
-    model = part.copied()
+    model = copied(part.model)
     for value in model.graph.input:
         write_sizes(value, feeds[value.name].shape)
     for tensor in model.graph.initializer:
@@ -80,50 +77,34 @@ def standalone(part: Network, feeds: Mapping[str, Array]) -> ModelProto:
 
 
 def renamed(network: Network, mapping: Mapping[str, str]) -> Network:
-    """A copy in which tensors of the main graph have other names; clashing names make way."""
-    changes = dict(mapping)
-    taken = set(network.producers) | set(network.initializers) | set(network.fed)
-    for name in set(mapping.values()) & taken - mapping.keys():
+    """A copy in which tensors have other names; clashing names make way."""
+    model, changes = copied(network.model), dict(mapping)
+    nodes = list(every_node(model.graph.node))
+    taken = {name for node in nodes for name in node.output}.union(network.initializers)
+    for name in set(mapping.values()) & taken.union(network.fed) - mapping.keys():
         changes[name] = f"{name}/renamed"
-    model = network.copied()
-    _rename(model.graph, changes)
-    for value in [*model.graph.input, *model.graph.output, *model.graph.initializer]:
-        value.name = changes.get(value.name, value.name)
-    return network.like(model)
-
-
-def _rename(graph: GraphProto, changes: Mapping[str, str]) -> None:
-    for node in graph.node:
+    for graph in (model.graph, *(body for node in nodes for body in bodies(node))):
+        for value in (*graph.input, *graph.output, *graph.initializer):
+            value.name = changes.get(value.name, value.name)
+    for node in nodes:
         for names in (node.input, node.output):
-            for index, name in enumerate(names):
-                names[index] = changes.get(name, name)
-        for body in bodies(node):
-            own = {name for inner in body.node for name in inner.output}
-            own |= {value.name for value in [*body.input, *body.initializer]}
-            outer = {old: new for old, new in changes.items() if old not in own}
-            _rename(body, outer)
-            for value in body.output:
-                value.name = outer.get(value.name, value.name)
+            names[:] = [changes.get(name, name) for name in names]
+    return network.like(model)
 
 
 def variant(
     network: Network,
     indices: Sequence[int],
-    inputs: Mapping[str, np.dtype[Any]],
+    feeds: Mapping[str, Array],
     outputs: Sequence[str],
     change: Callable[[Chain], Chain],
-    shapes: Mapping[str, Sequence[int]] | None = None,
 ) -> Network:
-    """The nodes at `indices` alone, the last of them padded as `change` says.
-
-    `inputs` are element types by name, `shapes` those of weights that the model is fed: kernels
-    are read from them.
-    """
-    part = cut(network, indices, inputs, outputs)
+    """The nodes at `indices` alone, the last of them padded as `change` says."""
+    part, last = cut(network, indices, feeds, outputs), network.nodes[indices[-1]]
     for value in part.model.graph.input:
-        for size in (shapes or {}).get(value.name, ()):
-            value.type.tensor_type.shape.dim.add().dim_value = size
-    made = network.nodes[indices[-1]].output[0]
+        if value.name in last.input[1:]:  # kernels are read from weights that the model is fed
+            write_sizes(value, feeds[value.name].shape)
+    made = last.output[0]
     session = EditSession(part.model)
     site = next((one for one in session.sites_now() if made in one.node.outputs), None)
     if site is None:
@@ -143,7 +124,7 @@ def chosen(network: Network, keep: Preference) -> tuple[Network, list[str]]:
     """
     if keep is None or not _both_in(network.model.graph):
         return network, []
-    model = network.copied()
+    model = copied(network.model)
     labels = []
     for node in _both_in(model.graph):
         given = {one.name: one for one in node.attribute}

@@ -55,8 +55,7 @@ def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
     """Edits that make the node of `site` compute `after`."""
     emitter = _Emitter(site, names)
     if isinstance(after, Chain) and after.op.kind is Kind.PAD and isinstance(after.pad, NewPad):
-        anew = _repadded(after, after.pad)
-        after = _as_one_pad(after, anew) if site.chain.reads else anew
+        after = _repadded(after, after.pad)
     if isinstance(after, Expansion):
         emitter.expand(after)
     else:
@@ -65,24 +64,22 @@ def emit(site: Site, after: Chain | Expansion, names: Names) -> list[Edit]:
 
 
 def _repadded(chain: Chain, step: NewPad) -> Expansion:
-    """A Pad node with other pads over all axes, another mode and number."""
+    """A Pad node with other pads over all axes, another mode and number.
+
+    It is a new one in the place of several nodes that did what a Pad does.
+    """
     attributes, numbers = _pad_node(chain, step, chain.dtype, "")
+    if chain.reads:
+        pad = Step("pad", "Pad", (Named(chain.reads[0]), *numbers), attributes)
+        return Expansion((pad,), (Made(0),))
     if chain.opset < Since.PAD_INPUTS:
         return Expansion((Itself((), attributes),), (Made(0),))
     pads, value = [*numbers, None][:2]
     inputs = {PadInput.PADS: pads, PadInput.VALUE: value, PadInput.AXES: None}
-    read = tuple((place, one) for place, one in inputs.items() if one or place < len(chain.inputs))
+    read = tuple(
+        (place, one) for place, one in inputs.items() if one or place < len(chain.written.inputs)
+    )
     return Expansion((Itself(read, attributes),), (Made(0),))
-
-
-def _as_one_pad(chain: Chain, anew: Expansion) -> Expansion:
-    """The same as a new node, in the place of several that did what a Pad does."""
-    (itself,) = anew.steps
-    if not isinstance(itself, Itself):
-        raise InternalError("a Pad is written anew by itself")
-    read = [operand for _, operand in sorted(itself.inputs, key=lambda one: one[0])]
-    step = Step("pad", "Pad", (Named(chain.reads[0]), *read), itself.sets)
-    return Expansion((step,), (Made(0),))
 
 
 def _pad_node(
@@ -137,7 +134,7 @@ class _Emitter:
                 self._remove(name)
             if now and now != was:
                 self._set(name, 1 if now is True else now)
-        if before.far_pad is not None and after.far_pad is None:
+        if before.around.far_pad and not after.around.far_pad:
             self._pass_far_pad()
         elif before.pad is not None and after.pad is None:
             self._pass_pad()

@@ -14,7 +14,7 @@ from onnxpad.proof.endings import NoResult, Undecided
 from onnxpad.proof.floats import COMPARISONS
 from onnxpad.proof.functions import FLOATS
 from onnxpad.proof.operators.cell_moves import normal, together
-from onnxpad.proof.operators.windowed import centred, power, root, whole_power
+from onnxpad.proof.operators.windowed import centred, power, quantised, root, whole_power
 from onnxpad.proof.sized import Size, broadcast, fit, hangs, is_sized, sized
 
 Array = NDArray[Any]
@@ -382,10 +382,9 @@ def quantisation(call: Call) -> list[Value]:
     dtype = np.dtype(np.uint8) if point is None else point.dtype
     if dtype.kind not in "iu" or call.get("output_dtype", 0):
         raise Undecided(f"QuantizeLinear to {dtype}")
-    info = np.iinfo(dtype)
     real = call.d.div(x, np.broadcast_to(scale, x.shape))
     call.d.learn("Div", real, x, scale)
-    return [call.made(call.d.quantise(real, zero, int(info.min), int(info.max)), dtype)]
+    return [call.made(quantised(call, real, zero, dtype), dtype)]
 
 
 def _along(call: Call, values: Array, x: Array, axis: int) -> Array:

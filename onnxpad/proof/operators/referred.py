@@ -17,8 +17,6 @@ Array = NDArray[Any]
 _MOST = 1 << 16
 _ROUNDED = 2.0**-18
 """Of the largest number of a result: what an operator of many steps is off in float32."""
-_FEWER = ("Compress", "NonMaxSuppression", "NonZero", "Unique")
-"""They pick from what they read."""
 
 
 def referred(call: Call) -> list[Value]:
@@ -27,10 +25,10 @@ def referred(call: Call) -> list[Value]:
     rough = any(one.dtype.name in ("float16", "bfloat16") for one in values)
     if call.domain or rough or sum(one.cells.size for one in values) > _MOST:
         raise Undecided(f"{call.op} has no numbers here")
-    model, feed = _model(call)
     try:
-        call.spend(_size(model, feed, call))  # before there are so many
-        made = ReferenceEvaluator(model).run(None, feed)
+        model = _model(call)
+        call.spend(_size(model))  # before there are so many
+        made = ReferenceEvaluator(model).run(None, {})
     except Undecided:
         raise
     except Exception as error:  # noqa: BLE001 - of another library, on a file's attributes
@@ -47,41 +45,33 @@ def _off(call: Call, made: Array) -> Value:
     return Value(cells, made.dtype)
 
 
-def _size(model: onnx.ModelProto, feed: dict[str, Array], call: Call) -> int:
+def _size(model: onnx.ModelProto) -> int:
     """The cells of all results; raises Undecided where their values alone would tell how many."""
-    held = onnx.ModelProto()
-    held.CopyFrom(model)
-    held.graph.initializer.extend(numpy_helper.from_array(one, name) for name, one in feed.items())
     total = 0
-    for value in onnx.shape_inference.infer_shapes(held).graph.output:
+    for value in onnx.shape_inference.infer_shapes(model).graph.output:
         found = value.type.tensor_type
-        if found.HasField("shape") and all(dim.HasField("dim_value") for dim in found.shape.dim):
-            total += prod(dim.dim_value for dim in found.shape.dim)
-        elif call.op in _FEWER:
-            total += sum(one.size * max(1, one.ndim) for one in feed.values())
-        else:
-            raise Undecided(f"how large {call.op} makes its results is not known")
+        dims = [dim.dim_value for dim in found.shape.dim if dim.HasField("dim_value")]
+        if not found.HasField("shape") or len(dims) < len(found.shape.dim):
+            raise Undecided("the size of a result is not known before it is computed")
+        total += prod(dims)
     return total
 
 
-def _model(call: Call) -> tuple[onnx.ModelProto, dict[str, Array]]:
-    """The operator alone, and its operands."""
-    names = [f"i{at}" if one is not None else "" for at, one in enumerate(call.inputs)]
-    feed = {
-        name: one.numbers.astype(one.dtype)
-        for name, one in zip(names, call.inputs, strict=True)
+def _model(call: Call) -> onnx.ModelProto:
+    """The operator alone, with its operands as constants."""
+    held = [
+        numpy_helper.from_array(one.numbers.astype(one.dtype), f"i{at}")
+        for at, one in enumerate(call.inputs)
         if one is not None
-    }
+    ]
     attributes = {
         name: numpy_helper.from_array(value) if isinstance(value, np.ndarray) else value
         for name, value in call.attributes.items()
     }
+    names = [f"i{at}" if one is not None else "" for at, one in enumerate(call.inputs)]
     outputs = [f"o{at}" for at in range(call.outputs)]
     node = helper.make_node(call.op, names, outputs, **attributes)
-    given = [
-        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(one.dtype), one.shape)
-        for name, one in feed.items()
-    ]
-    graph = helper.make_graph([node], "one", given, [onnx.ValueInfoProto(name=o) for o in outputs])
+    made = [onnx.ValueInfoProto(name=name) for name in outputs]
+    graph = helper.make_graph([node], "one", [], made, held)
     imports = [helper.make_opsetid("", call.opset)]
-    return helper.make_model(graph, ir_version=8, opset_imports=imports), feed
+    return helper.make_model(graph, ir_version=8, opset_imports=imports)

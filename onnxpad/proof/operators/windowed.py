@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onnxpad.proof.call import Call, Value, lowest, rule
+from onnxpad.proof.call import RULES, Call, Value, lowest, rule
 from onnxpad.proof.endings import Invalid, NoResult, Undecided
 from onnxpad.proof.sized import Size, broadcast, fit, hangs, reached
 from onnxpad.proof.windows import Axis, gather, same_pads, transposed_table
@@ -193,18 +193,13 @@ def fused_conv(call: Call) -> list[Value]:
     if added is not None:
         call.written = broadcast(call.notes, [call.written or y.shape, added.axes])
         y = call.d.add(y, call.embedded(added))
-    match call.get("activation", ""):
-        case "":
-            pass
-        case "Relu":
-            zero = np.zeros_like(y)
-            y = call.d.largest(np.stack([y, zero], axis=-1), *lowest(call.need(0).dtype))
-        case "Tanh" | "Sigmoid" | "LeakyRelu" | "HardSigmoid" as name:
-            given = zip(("alpha", "beta"), call.get("activation_params", ()), strict=False)
-            y = call.d.function(name, dict(given), y)
-        case other:
-            raise Undecided(f"FusedConv with {other}")
-    return [call.made(y)]
+    name = call.get("activation", "")
+    if name not in ("", "Relu", "Tanh", "Sigmoid", "LeakyRelu", "HardSigmoid"):
+        raise Undecided(f"FusedConv with {name}")
+    given = dict(zip(("alpha", "beta"), call.get("activation_params", ()), strict=False))
+    inputs = [call.made(y)]
+    again = replace(call, op=name or "Identity", inputs=inputs, attributes=given)
+    return list(RULES["", again.op](again))
 
 
 def centred(call: Call, index: int, zero: int, axis: int | None = None) -> Array:
@@ -241,10 +236,16 @@ def qlinear_conv(call: Call) -> list[Value]:
     ratio = call.d.mul(_scalar(call, 1, y.ndim), scale)
     real = call.d.mul(y, call.d.div(ratio, _scalar(call, 6, y.ndim)))
     point = call.need(7)
-    info = np.iinfo(point.dtype)
     zero = call.embedded(point).reshape(-1)[:1].reshape([1] * y.ndim)
-    made = call.d.quantise(real, zero, int(info.min), int(info.max))
+    made = quantised(call, real, zero, point.dtype)
     return [call.made(channels_back(call, made), point.dtype)]
+
+
+def quantised(call: Call, real: Array, zero: Array, dtype: np.dtype[Any]) -> Array:
+    """Real numbers rounded to a type of whole ones, behind which its zero point is added."""
+    info = np.iinfo(dtype)
+    limits = {"low": int(info.min), "high": int(info.max)}
+    return call.d.function("Quantise", limits, real, zero)
 
 
 def _scalar(call: Call, index: int, rank: int) -> Array:
@@ -414,10 +415,9 @@ def qlinear_average_pool(call: Call) -> list[Value]:
     x, point = channels_first(call, centred(call, 0, 2)), call.optional(4)
     mean = _averaged(call, call.d.mul(x, _scalar(call, 1, x.ndim)))
     real = call.d.div(mean, _scalar(call, 3, x.ndim))
-    info = np.iinfo(call.need(0).dtype)
     if point is not None:
         real = call.d.add(real, call.embedded(point).reshape([1] * x.ndim))
-    made = call.d.quantise(real, np.zeros_like(real), int(info.min), int(info.max))
+    made = quantised(call, real, np.zeros_like(real), call.need(0).dtype)
     return [call.made(channels_back(call, made))]
 
 
