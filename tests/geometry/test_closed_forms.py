@@ -13,6 +13,7 @@ from onnxpad.geometry.windows import (
     growth,
     holds_padding_alone,
     overhang,
+    possible_same_pads,
     same_pads,
     same_totals,
     sample_sizes,
@@ -42,6 +43,7 @@ def test_same() -> None:
         for lower in (False, True):
             totals = same_totals(axis)
             pairs = {halves(total, lower=lower) for total in totals}
+            assert {*possible_same_pads(axis, lower=lower)} == pairs
             begin, end = min(pairs)[0], max(end for _, end in pairs)
             room = max(begin + end - total for total in totals)
             one = len({first for first, _ in pairs}) == 1 and room < axis.stride
