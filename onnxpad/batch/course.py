@@ -197,7 +197,7 @@ def _against_rewriting(report: Any, validation: Any, task: Task) -> str:  # noqa
     if report.run and report.run.ok is False and not task.although_unfit:
         others = "; --node leaves other nodes as they are" if task.options.get("nodes") else ""
         more = "; --although-unfit writes it all the same" if report.changed else ""
-        return f"{report.run.sentence}{others}{more}"
+        return f"it does not run right in {report.run.runtime}{others}{more}"
     proof = validation.proof if validation else None
     if task.certificate is not None and (proof is None or proof.verdict != "proved"):
         return "the rewritten model is not proved, so there is nothing to certify"

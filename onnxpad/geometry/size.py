@@ -46,11 +46,6 @@ class Symbol:
     stated: SizeFact = field(default=NOTHING_KNOWN, compare=False)
     form: Form | None = None
 
-    @property
-    def offset(self) -> int:
-        """Whole cells that come to the quotient."""
-        return _split(self.form)[2] if self.form else 0
-
 
 Size: TypeAlias = int | Symbol
 
@@ -65,13 +60,6 @@ def stated_size(name: str, fact: SizeFact) -> Size:
 def form_of(size: Symbol) -> Form:
     """How a size is computed; an atom is once itself."""
     return size.form or Form(size)
-
-
-def residue(size: Size, modulus: int) -> int | None:
-    """`size` modulo `modulus`, or None where it is not known."""
-    if isinstance(size, int):
-        return size % modulus
-    return size.residue % modulus if size.modulus % modulus == 0 else None
 
 
 def residues(size: Size, modulus: int) -> Sequence[int]:
@@ -149,9 +137,9 @@ def computed(form: Form) -> Symbol:
     modulus = form.factor * atom.modulus // form.divisor if is_exact else 1
     minimum = (form.factor * lower_bound(atom) + form.added) // form.divisor
     if max(modulus, abs(minimum), *map(abs, form[1:])) > LARGEST_SIZE:
-        return Symbol(named(_text(form)), minimum=-LARGEST_SIZE)
+        return Symbol(_named(_text(form)), minimum=-LARGEST_SIZE)
     return Symbol(
-        named(_text(form)),
+        _named(_text(form)),
         modulus,
         (form.factor * atom.residue + form.added) // form.divisor % modulus,
         minimum,
@@ -184,7 +172,7 @@ def _text(form: Form) -> str:
     return f"{text}{outside:+d}" if outside else text
 
 
-def named(text: str) -> str:
+def _named(text: str) -> str:
     """An expression as the name of a size: one that is too long gets a name of its own."""
     if len(text) <= LONGEST_NAME:
         return text

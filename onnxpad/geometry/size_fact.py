@@ -107,10 +107,6 @@ class SizeFact:
         """A size of which this holds: near 640, the smallest one of a batch."""
         return self.near(1 if self.is_batch else _PIXELS)
 
-    def from_on(self, fewest: int) -> int:
-        """The smallest size that is not smaller than `fewest` and of which this holds."""
-        return fewest + (self.rest - fewest) % self.divisor if self.divisor else self.rest
-
 
 _PIXELS = 640
 NOTHING_KNOWN = SizeFact(1, 0)

@@ -214,13 +214,16 @@ def transposed_output(axis: Axis, begin: int, end: int, output_padding: int) -> 
     return None if full is None else plus(full, output_padding - begin - end)
 
 
-class TapsAround(NamedTuple):
-    """More taps at the `front` and `back` of a kernel; `pad` is cropped on both sides then."""
+class Taps(NamedTuple):
+    """More taps at the `front` and `back` of a kernel, whose pads are `pad` on both sides then.
+
+    `extra` is the output_padding of a transposed one.
+    """
 
     pad: int
-    extra: int
-    front: int
-    back: int
+    front: int = 0
+    back: int = 0
+    extra: int = 0
 
 
 def equal_crop(axis: Axis, begin: int, end: int, extra: int) -> int | None:
@@ -238,18 +241,17 @@ def inner_extra(end: int, extra: int, pad: int) -> int:
     return max(0, extra - end + pad)
 
 
-def taps_around(axis: Axis, begin: int, end: int, extra: int) -> TapsAround | None:
+def taps_around(axis: Axis, begin: int, end: int, extra: int) -> Taps | None:
     """Taps of 0 with which an equal crop on both sides leaves the cells of (begin, end).
 
     Each tap moves the full output by one dilation. End pad and output_padding may shrink
     together first. None where no such end differs from `begin` by whole dilations.
     """
-    nearest = _nearest(begin, end - min(end, extra), end, axis.dilation)
-    if nearest is None:
+    taps = _taps(axis, begin, end - min(end, extra), end)
+    if taps is None:
         return None
-    front, back = max(0, nearest - begin), max(0, begin - nearest)
-    less = extra - (end - nearest)
-    return TapsAround(max(begin, nearest), less, front // axis.dilation, back // axis.dilation)
+    nearest = begin + (taps.front - taps.back) * axis.dilation
+    return taps._replace(extra=extra - end + nearest)
 
 
 def taps_behind(axis: Axis, end: int, extra: int) -> tuple[int, int]:
@@ -267,14 +269,6 @@ class SurplusWindows(NamedTuple):
     pad: int
     first: int
     beyond: int
-
-
-class Growth(NamedTuple):
-    """`pad` cells on both sides of a kernel with more taps at its `front` and `back`."""
-
-    pad: int
-    front: int
-    back: int
 
 
 def equal_ends(axis: Axis, begin: int, end: int) -> tuple[int, int]:
@@ -298,26 +292,27 @@ def cut(axis: Axis, begin: int, end: int) -> SurplusWindows | None:
     return SurplusWindows(pad, first, beyond.pop()) if len(beyond) == 1 else None
 
 
-def growth(axis: Axis, begin: int, end: int) -> Growth | None:
+def growth(axis: Axis, begin: int, end: int) -> Taps | None:
     """Taps of 0 that let a symmetric pad give the windows of (begin, end).
 
     A tap in front starts each window one dilation earlier, a tap at the back keeps another
     window from fitting. None where no end pad differs from `begin` by whole dilations.
     """
-    low, high = equal_ends(axis, begin, end)
-    nearest = _nearest(begin, low, high, axis.dilation)
-    if nearest is None:
+    return _taps(axis, begin, *equal_ends(axis, begin, end))
+
+
+def _taps(axis: Axis, begin: int, low: int, high: int) -> Taps | None:
+    """Taps that even out `begin` and the nearest end pad from `low` to `high` that they can."""
+    step = axis.dilation
+    nearest = begin
+    if begin < low:
+        nearest = low + (begin - low) % step
+    elif begin > high:
+        nearest = high - (high - begin) % step
+    if not low <= nearest <= high:
         return None
     front, back = max(0, nearest - begin), max(0, begin - nearest)
-    return Growth(max(begin, nearest), front // axis.dilation, back // axis.dilation)
-
-
-def _nearest(number: int, low: int, high: int, step: int) -> int | None:
-    """The number from `low` to `high` whole steps away from `number` that is nearest to it."""
-    if low <= number <= high:
-        return number
-    found = low + (number - low) % step if number < low else high - (high - number) % step
-    return found if low <= found <= high else None
+    return Taps(max(begin, nearest), front // step, back // step)
 
 
 def _rests(axis: Axis, begin: int, end: int) -> Sequence[int]:

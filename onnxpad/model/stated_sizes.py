@@ -12,7 +12,7 @@ from onnxpad.geometry.size import stated_names
 from onnxpad.geometry.size_fact import SizeFact, Told
 from onnxpad.model.editing.script import Edit, FixSize, Resize, SetMetadata
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.flat_numbers import any_integers
+from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.graph.nodes import Address, Node, NodeId
 from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.model.opened import Model
@@ -153,7 +153,7 @@ def _lost_cells(context: Context, node: Node) -> str:
     """What is wrong with a Reshape to a fixed number of cells that its input does not have."""
     if node.op_type != "Reshape" or node.domain not in PLAIN_DOMAINS or len(node.inputs) < 2:
         return ""
-    wanted = any_integers(context, node.inputs[1]) or ()
+    wanted = constant_integers(context, node.inputs[1]) or ()
     sizes = context.type_of(node.inputs[0]).dims or ()
     cells = [size for size in sizes if isinstance(size, int)]
     if len(cells) < len(sizes) or not sizes or min(wanted, default=0) <= 0:

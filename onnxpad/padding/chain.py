@@ -130,12 +130,10 @@ class Preferences(NamedTuple):
 
     `ambiguous` settles auto_pad together with pads. `legacy_split` lets transposed convolutions
     crop their odd cell at the side that the text of ConvTranspose-1 names, as older runtimes did.
-    `assumes_sizes` says that sizes may be what the user knows, and the file leaves open.
     """
 
     ambiguous: Preference = None
     legacy_split: bool = False
-    assumes_sizes: bool = False
 
 
 NO_PREFERENCE = Preferences()
@@ -234,6 +232,9 @@ class Mark(StrEnum):
     POOLS_READ_PAD: a pool reads the Pad in front as well, or a Conv as its weight; of a Pad node,
         what it writes.
     DECLARED_OTHERWISE: the file declares another shape of what the operator writes than it has.
+    CONFLICT_SETTLED: auto_pad is written together with pads, and the user says which holds.
+    LEGACY_SPLIT: the user prefers the legacy split of a transposed convolution.
+    ASSUMES_SIZES: sizes may be what the user knows, and the file leaves open.
     """
 
     READS_INPUT = "reads input"
@@ -243,6 +244,13 @@ class Mark(StrEnum):
     SHARES_PAD = "shares pad"
     POOLS_READ_PAD = "pools read pad"
     DECLARED_OTHERWISE = "declared otherwise"
+    CONFLICT_SETTLED = "conflict settled"
+    LEGACY_SPLIT = "legacy split"
+    ASSUMES_SIZES = "assumes sizes"
+
+
+_OF_PADDING = {Mark.CONFLICT_SETTLED, Mark.LEGACY_SPLIT, Mark.ASSUMES_SIZES}
+"""What is said of the padding as it was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +263,7 @@ class Around:
     dequantised: the DequantizeLinear that makes the input.
     feeds_channels_last: whether one that reads a Pad node has its channels on the last axis.
     between: the conversions around a Pad node.
+    far_pad: a Pad that reaches the operator through other operators.
     marks: what else holds.
     """
 
@@ -263,26 +272,35 @@ class Around:
     dequantised: Dequantised | None = None
     feeds_channels_last: bool = False
     between: Between | None = None
+    far_pad: PadStep | None = None
     marks: frozenset[Mark] = frozenset()
 
 
 NOTHING = Around()
 
 
+class Written(NamedTuple):
+    """A node as it is written.
+
+    `attributes` are its numbers, texts and lists of integers by name; `inputs` and `outputs` say
+    which of its places are taken, an output only where something reads it.
+    """
+
+    attributes: Attributes = ()
+    inputs: tuple[bool, ...] = ()
+    outputs: tuple[bool, ...] = ()
+
+
+_UNWRITTEN = Written()
+
+
 @dataclass(frozen=True, slots=True)
 class Chain:
     """A padded operator with the Pad that feeds it.
 
-    `axes` are the spatial axes of the operator's own input (after the Pad). `read_as` are the
-    preferences that decided how this node is read.
-
-    `far_pad` is a Pad that reaches the operator through other operators. `around` are facts about
-    what stands around it.
-
-    `shape` is that of the operator's own input, all axes; `attributes` the node's numbers, texts
-    and lists of integers by name; `inputs` and `outputs` say which of its places are taken, an
-    output only where something reads it. `reads` are the tensors that a compound reads, its data
-    first: what several nodes write together, of which this is the last; () of one node.
+    `axes` are the spatial axes of the operator's own input (after the Pad), `shape` is that of the
+    same input, all axes. `reads` are the tensors that a compound reads, its data first: what
+    several nodes write together, of which this is the last; () of one node.
     """
 
     op: Operator
@@ -295,13 +313,9 @@ class Chain:
     output_padding: tuple[int, ...] = ()
     output_shape: tuple[int, ...] = ()
     pad: PadStep | None = None
-    far_pad: PadStep | None = None
-    read_as: Preferences = NO_PREFERENCE
     shape: Shape = None
     weight: Weight = NO_WEIGHT
-    attributes: Attributes = ()
-    inputs: tuple[bool, ...] = ()
-    outputs: tuple[bool, ...] = ()
+    written: Written = _UNWRITTEN
     around: Around = NOTHING
     reads: tuple[str, ...] = ()
 
@@ -311,7 +325,8 @@ class Chain:
         The one way to give a chain other padding. A node that says auto_pad and pads loses the one
         that does not hold, and what the user preferred says nothing of the new padding.
         """
-        return replace(self, padding=padding, read_as=NO_PREFERENCE)
+        around = replace(self.around, marks=self.around.marks - _OF_PADDING)
+        return replace(self, padding=padding, around=around)
 
     @property
     def trouble(self) -> Unclear | None:
@@ -330,7 +345,7 @@ class Chain:
     @property
     def conflict_settled(self) -> bool:
         """Whether auto_pad is written together with pads, which the user settled."""
-        return self.read_as.ambiguous is not None
+        return Mark.CONFLICT_SETTLED in self.around.marks
 
     @property
     def rank(self) -> int:
@@ -368,12 +383,12 @@ class Chain:
 
     def attribute(self, name: str, default: AttributeValue) -> AttributeValue:
         """An attribute as the node writes it, else `default`."""
-        return dict(self.attributes).get(name, default)
+        return dict(self.written.attributes).get(name, default)
 
     @property
     def uses_indices(self) -> bool:
         """Whether something reads the second output, the Indices of a max pool."""
-        return self.outputs[1:2] == (True,)
+        return self.written.outputs[1:2] == (True,)
 
     @property
     def is_max(self) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from math import lcm
 
@@ -21,14 +20,11 @@ from onnxpad.geometry.windows import (
     smaller_than_window,
     transposed_output,
 )
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, Unclear, is_same
+from onnxpad.padding.chain import AutoPad, Chain, Mark, Pads, Skip, Unclear, is_same
 from onnxpad.padding.operators import Kind
 
 _ONE = SizeFact(0, 1)
-_OPTION = re.compile(r"--dim '(.+?)=?((?<==)\d+|%\d+=\d+)'")
 _SLIDING = (Kind.CONVOLUTION, Kind.MAX, Kind.AVERAGE, Kind.LP)
-_LEGIBLE = 40
-"""Letters of an expression that a sentence can hold."""
 _FIX = ("give the model's inputs fixed sizes",)
 
 
@@ -71,17 +67,6 @@ def _is_of_batch(size: Symbol) -> bool:
     return size.stated.is_batch and form_of(size).factor > 1
 
 
-def shape_to_give(reason: str, outputs: Sequence[tuple[Axis, int]]) -> Skip:
-    """The same for transposed convolutions of a fixed output: the input that it is a stride of."""
-    values: dict[str, int] = {}
-    for axis, output in outputs:
-        if isinstance(axis.size, Symbol) and axis.size.root:
-            cells = -(-output // axis.stride) - axis.size.offset
-            fewest = max(1, cells * axis.size.divisor)
-            values.setdefault(axis.size.root, axis.size.stated.from_on(fewest))
-    return Skip(reason, (facts_text(tuple(values.items())),) if values else _FIX)
-
-
 def numbers_text(facts: Sequence[tuple[str, SizeFact]]) -> str:
     """Options that give sizes of which these facts hold: "--dim 'H=640' --dim 'N=1'"."""
     return facts_text([(root, fact.example) for root, fact in facts])
@@ -98,16 +83,6 @@ def facts_text(facts: Sequence[tuple[str, int | str]]) -> str:
     return " ".join(f"--dim '{name}{fact}'" for name, fact in said)
 
 
-def told_in(hint: str) -> dict[str, SizeFact]:
-    """The facts of such options, by the dimension's name: {'N': =1, 'H': %2=0}."""
-    return {name: SizeFact.read(name, told) for name, told in _OPTION.findall(hint)}
-
-
-def may_be_written(pads: object, hints: Sequence[str]) -> bool:
-    """Whether pads are known, or facts about dimensions make them so."""
-    return pads is not None or bool(hints and told_in(hints[-1]))
-
-
 def settling(skips: Sequence[Skip]) -> tuple[tuple[tuple[str, SizeFact], ...], int]:
     """Facts about dimensions with which none of `skips` lacks a size, and how many that are."""
     found: dict[str, SizeFact] = {}
@@ -120,8 +95,6 @@ def settling(skips: Sequence[Skip]) -> tuple[tuple[tuple[str, SizeFact], ...], i
 def _which(size: Size | None) -> str:
     if size is None:
         return "which nothing in the model tells"
-    if isinstance(size, Symbol) and size.root and len(size.name) > _LEGIBLE:
-        return f"which comes from '{size.root}'"
     return f"which is '{show(size)}'"
 
 
@@ -218,7 +191,7 @@ def _same(chain: Chain, mode: AutoPad) -> Pads | Skip:
 
 
 def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
-    upper = (padding is AutoPad.SAME_UPPER) is not chain.read_as.legacy_split
+    upper = (padding is AutoPad.SAME_UPPER) is not (Mark.LEGACY_SPLIT in chain.around.marks)
     extra = chain.output_padding or (0,) * chain.rank
     if not chain.output_shape:
         if isinstance(padding, Pads):
@@ -231,8 +204,7 @@ def _transposed_pads(chain: Chain, padding: AutoPad | Pads) -> Pads | Skip:
     missing = [index for index, size in enumerate(full) if not isinstance(size, int)]
     if missing:
         parts = ", ".join(f"axis {chain.first_axis + index}" for index in missing)
-        axes_left = [(chain.axes[index], chain.output_shape[index]) for index in missing]
-        return shape_to_give(f"output_shape needs the size of {parts}", axes_left)
+        return Skip(f"output_shape needs the size of {parts}", _FIX)
     sizes = zip(full, extra, chain.output_shape, strict=True)
     known = ((size, *more) for size, *more in sizes if isinstance(size, int))
     return Pads.of([shape_crop(*one, upper=upper) for one in known])

@@ -24,8 +24,6 @@ class Since:
     BROADCASTING: Final = 7
     """Add, Mul and the other binary operators broadcast as numpy does."""
     COUNT_INCLUDE_PAD: Final = 7
-    IDLE_DROPOUT: Final = 7
-    """Dropout drops nothing unless it is told to train; before, is_test says so."""
     STORAGE_ORDER: Final = 8
     """MaxPool says in which order its Indices count."""
     EXPAND: Final = 8

@@ -9,7 +9,7 @@ import numpy as np
 
 from onnxpad.errors import RequestError
 from onnxpad.geometry.size import show
-from onnxpad.padding.chain import NOTHING, Chain, Pads, PadStep, Skip
+from onnxpad.padding.chain import Around, Chain, Pads, PadStep, Skip
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads, output_sizes, short_axis
 from onnxpad.padding.fills import Constant, largest
 from onnxpad.padding.operators import Since
@@ -42,7 +42,7 @@ def refuse_infeasible(before: Chain, after: Chain) -> None:
 
 def _refused(chain: Chain) -> str:
     # Fusion is the business of runtime_check.
-    verdict = judge(reference(), replace(chain, around=NOTHING))
+    verdict = judge(reference(), replace(chain, around=Around(marks=chain.around.marks)))
     refuses = verdict.answer is Answer.REFUSES
     return f"onnxruntime would not run it: {verdict.reason}" if refuses else ""
 

@@ -153,7 +153,7 @@ def _uncovers(before: Chain, after: Chain | Expansion) -> bool:
     if not isinstance(after, Chain):
         return False
     near = before.pad is not None and after.pad is None
-    return near or (before.far_pad is not None and after.far_pad is None)
+    return near or (before.around.far_pad is not None and after.around.far_pad is None)
 
 
 def _decide(session: EditSession, rule: Pass, site: Site) -> Change | Refusal | None:

@@ -25,10 +25,11 @@ from onnxpad.model.opened import (
     open_model,
     untouched,
 )
-from onnxpad.model.reading.divisors import hanging_on_sizes, hints_beside, settling_facts
+from onnxpad.model.reading.divisors import hanging_on_sizes, settling_facts
 from onnxpad.model.reading.survey import without_collections
 from onnxpad.model.stated_sizes import stale_sizes, stated
 from onnxpad.padding.chain import Mark, Preference, Preferences, Skip
+from onnxpad.padding.effective_pads import rests_text
 from onnxpad.padding.operators import Kind
 from onnxpad.reports import Report, plain, reported
 from onnxpad.rewriting.for_target.report import can_pad
@@ -221,13 +222,12 @@ def rewrite(  # noqa: PLR0913  one option each
         opened = open_model(model)
         granted: dict[str, Any] = {"allow_unknown": allow_unknown, "require_device": require_device}
         granted |= {"prefer": prefer, "exclude": exclude, "live": runtimes}
-        planning = partial(planner, target, **granted)
-        asked = planning()
+        asked = planner(target, **granted)
         default = () if asked else DEFAULT_PASSES
         rules = [find_pass(name) for name in (default if passes is None else names_of(passes))]
         # As it was, to work on once more, with sizes that a target waits for.
         kept = replace(opened, owned=False) if asked else opened
-        wanted = Wanted(kept, rules, planning, Preferences(ambiguous, legacy_split), nodes)
+        wanted = Wanted(kept, rules, asked, Preferences(ambiguous, legacy_split), nodes)
         done = wanted.opened_up(wanted.done(dims, progress), dims)
         session, log, fitting = done.session, done.log, done.fitting
         skips = _with_divisors(standing(session, log), session)
@@ -299,7 +299,7 @@ def _with_divisors(skips: Sequence[Refusal], session: EditSession) -> list[Refus
     facts = settling_facts(session) if hanging else ()
 
     def settled(skip: Skip) -> Skip:
-        return replace(skip, hints=hints_beside(skip.hints, facts), settled_by=facts)
+        return replace(skip, hints=(*skip.hints, rests_text(facts)), settled_by=facts)
 
     if not facts:
         return list(skips)

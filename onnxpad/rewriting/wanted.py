@@ -9,13 +9,14 @@ from onnxpad.errors import ModelError, RequestError
 from onnxpad.model.editing.session import EditSession, session_on
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.opened import Opened
-from onnxpad.model.reading.survey import selection
+from onnxpad.model.reading.survey import Survey, selection
 from onnxpad.padding.chain import Preferences
 from onnxpad.rewriting.for_target.requests import beyond_batch
 from onnxpad.rewriting.pipeline import PassLog, inserted_by, run
 
 if TYPE_CHECKING:
     from onnxpad.rewriting.for_target.fit import Fitted
+    from onnxpad.rewriting.for_target.judge import Judge
     from onnxpad.rewriting.for_target.search import Planner
 
 Progress = Callable[[str, int, int], None]
@@ -23,12 +24,13 @@ Dims = Mapping[str, int | str] | None
 
 
 class Done(NamedTuple):
-    """A model that was worked on; `planner` is what planned it for a target."""
+    """A model that was worked on; `judge` is that of the target, asked about nodes `reached`."""
 
     session: EditSession
     log: PassLog
-    fitting: Fitted | None
-    planner: Planner | None = None
+    reached: Callable[[Address], bool]
+    fitting: Fitted | None = None
+    judge: Judge | None = None
 
     def relied(self, dims: Dims) -> dict[str, int | str]:
         """The sizes stated, where edits or the target's verdicts may rest on them."""
@@ -41,7 +43,7 @@ class Wanted(NamedTuple):
 
     opened: Opened
     rules: Sequence[Any]
-    planning: Callable[..., Planner | None]
+    planner: Planner | None
     reading: Preferences
     nodes: str | Sequence[str] | None
 
@@ -49,55 +51,53 @@ class Wanted(NamedTuple):
         self,
         dims: Dims,
         progress: Progress | None = None,
-        planner: Planner | None = None,
         session: EditSession | None = None,
     ) -> Done:
-        """The passes, and then what the target still needs.
-
-        A `planner` has ways already, and a `session` has read the model.
-        """
+        """The passes, and then what the target still needs; a `session` has read the model."""
         session = session or session_on(self.opened, dims, self.reading)
-        sizes = beyond_batch(self.opened.model, session.facts)
-        asked = planner.knowing(assumes_sizes=bool(sizes)) if planner else self.planning(sizes)
         selected = selection(session, self.nodes)
         log = run(session, self.rules, selected, progress)
-        if asked is None:
-            return Done(session, log, None)
+        if self.planner is None:
+            return Done(session, log, selected)
         from onnxpad.rewriting.for_target.fit import fit  # loads every pass
-        from onnxpad.rewriting.for_target.judge import on_installed
 
-        made = inserted_by(log.changes)
+        sizes = beyond_batch(self.opened.model, session.facts)
+        planner, made = self.planner.knowing(assumes_sizes=bool(sizes)), inserted_by(log.changes)
 
         def reached(node: Address) -> bool:
             return selected(node) or node.id in made
 
-        fitting = fit(session, asked, reached, log.changes, progress, self._whole(dims))
-        is_first = planner is None and not asked.judge.live
-        installed = tuple(on_installed(session, asked.judge, reached)) if is_first else ()
-        return Done(session, log, fitting._replace(installed=installed), asked)
+        fitting = fit(session, planner, reached, log.changes, progress, self._whole(dims))
+        return Done(session, log, reached, fitting, planner.judge)
 
     def _whole(self, dims: Dims) -> Mapping[str, int | str] | None:
         """The sizes where the model may be changed as a whole; None where chosen nodes alone."""
         return (dims or {}) if self.nodes is None and self.opened.surgeon is None else None
 
-    def opened_up(self, done: Done, dims: Dims) -> Done:
-        """The same with what a user can add to the request, where nodes have no way."""
+    def opened_up(self, done: Done, dims: Dims, seen: Survey | None = None) -> Done:
+        """The same with what a user can add to the request, where nodes have no way.
+
+        And with what installed releases do with the nodes that were `seen`, else with those now.
+        """
         fitting = done.fitting
-        if fitting is None or not fitting.no_way:
+        if fitting is None or done.judge is None:
             return done
+        from onnxpad.rewriting.for_target.judge import on_installed
         from onnxpad.rewriting.for_target.openings import opening
 
-        best = opening(
-            done.session,
-            fitting.no_way,
-            lambda facts: self.tried({**(dims or {}), **facts}, done.planner),
-        )
-        no_way = best.told_to(fitting.no_way)
-        return done._replace(fitting=fitting._replace(opening=best, no_way=no_way))
+        if fitting.no_way:
+            best = opening(
+                done.session,
+                fitting.no_way,
+                lambda facts: self.tried({**(dims or {}), **facts}),
+            )
+            fitting = fitting._replace(opening=best, no_way=best.told_to(fitting.no_way))
+        installed = tuple(on_installed(seen or done.session, done.judge, done.reached))
+        return done._replace(fitting=fitting._replace(installed=installed))
 
-    def tried(self, dims: Mapping[str, int | str], planner: Planner | None = None) -> Fitted | None:
+    def tried(self, dims: Mapping[str, int | str]) -> Fitted | None:
         """What a rewrite with these sizes comes to; None where they contradict the model."""
         try:
-            return self.done(dims, planner=planner).fitting
+            return self.done(dims).fitting
         except (ModelError, RequestError):
             return None

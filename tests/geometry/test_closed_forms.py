@@ -5,20 +5,16 @@ from __future__ import annotations
 import random
 from math import lcm
 
-from onnxpad.geometry.size import Size, Symbol, plus, residues
+from onnxpad.geometry.size import Size, Symbol
 from onnxpad.geometry.windows import (
     Axis,
     cells_within,
-    equal_ends,
-    growth,
     holds_padding_alone,
-    overhang,
     possible_same_pads,
     same_pads,
     same_totals,
     sample_sizes,
 )
-from onnxpad.rewriting.steps.divisors import _row
 
 draw = random.Random(7)
 SIZES: list[Size | None] = [None, *range(1, 14)]
@@ -50,19 +46,6 @@ def test_same() -> None:
             assert same_pads(axis, lower=lower) == ((begin, end) if one else None)
 
 
-def test_overhang() -> None:
-    for axis, begin, end in CASES:
-        if end < axis.span:
-            every = (
-                range(axis.stride)
-                if axis.size is None
-                else residues(plus(axis.size, begin + end - axis.span), axis.stride)
-            )
-            lacking = [-rest % axis.stride for rest in every]
-            kept = [cells for cells in lacking if end - axis.span + cells < 0]
-            assert overhang(axis, begin, end) == max(kept, default=0)
-
-
 def test_windows_of_padding_alone() -> None:
     for axis, begin, count in CASES:
         if isinstance(axis.size, int):
@@ -72,18 +55,6 @@ def test_windows_of_padding_alone() -> None:
             ]
             alone = any(not any(0 <= cell < axis.size for cell in cells) for cells in reads)
             assert holds_padding_alone(axis, begin, count) == alone
-
-
-def test_growth() -> None:
-    for axis, begin, end in CASES:
-        low, high = equal_ends(axis, begin, end)
-        ends = [one for one in range(low, high + 1) if (one - begin) % axis.dilation == 0]
-        found = growth(axis, begin, end)
-        assert (found is None) == (not ends)
-        if found is not None:
-            nearest = begin + (found.front - found.back) * axis.dilation
-            assert nearest in ends
-            assert abs(nearest - begin) == min(abs(one - begin) for one in ends)
 
 
 def test_sizes_and_cells() -> None:
@@ -96,17 +67,3 @@ def test_sizes_and_cells() -> None:
             assert list(sample_sizes(axis, low)) == fitting[:256]
         cells = range(-axis.span, 9, axis.dilation)
         assert list(cells_within(cells, low - 7, high)) == [c for c in cells if low - 7 <= c < high]
-
-
-def test_divisors() -> None:
-    for axis, begin, end in CASES:
-        if isinstance(axis.size, int):
-            counted = draw.randint(0, begin), draw.randint(0, end)
-            low, high = -counted[0], axis.size + counted[1]
-            factors = []
-            for start in range(-begin, axis.size + end - axis.span + 1, axis.stride):
-                cells = range(start, start + axis.span, axis.dilation)
-                count = sum(low <= cell < high for cell in cells)
-                factors.append(axis.kernel / count if count else 0.0)
-            expected = (1.0,) if counted == (begin, end) else tuple(factors)
-            assert _row(axis, axis.size, (begin, end), counted) == expected

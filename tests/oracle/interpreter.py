@@ -18,8 +18,11 @@ from tests.oracle.operator_call import STANDARD, Array, Call, check_call, plain
 from tests.oracle.padded_kernels import PADDED
 
 Values = dict[str, Array | None]
-OLDEST = {"DequantizeLinear": 19}
-"""The oldest version that onnx's reference has; those before it compute the same."""
+OLDEST = {"BatchNormalization": 14, "DequantizeLinear": 19}
+"""The oldest version that onnx's reference has right; those before it compute the same.
+
+Of older BatchNormalizations with a momentum it computes the training.
+"""
 UNTRUSTED = ("Col2Im", "DeformConv")
 """Padded operators of onnx's reference that nothing here was held against."""
 
@@ -151,7 +154,10 @@ def _reference(op: str, opset: int) -> Any:
     """Its class for the operator, loaded late: processes that run one padded node do without."""
     from onnx.reference.ops import load_op
 
-    return load_op("", op, max(opset, OLDEST.get(op, 0)))
+    try:
+        return load_op("", op, max(opset, OLDEST.get(op, 0)))
+    except (AssertionError, RuntimeError) as error:  # it has a function body alone
+        raise NotImplementedError(f"no kernel for {op}") from error
 
 
 def _bound_attributes(node: onnx.NodeProto, scope: _Scope) -> dict[str, onnx.AttributeProto]:

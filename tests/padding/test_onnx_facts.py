@@ -78,7 +78,6 @@ SHOWN_BY: dict[str, tuple[tuple[str, ...], Shows]] = {
     "NAMED_PADS": (("Pad",), lambda schema: "paddings" not in schema.attributes),
     "BROADCASTING": (("Add", "Mul", "Sub", "Div"), _lacks_attribute("broadcast")),
     "COUNT_INCLUDE_PAD": (("AveragePool",), _has_attribute("count_include_pad")),
-    "IDLE_DROPOUT": (("Dropout",), _lacks_attribute("is_test")),
     "STORAGE_ORDER": (("MaxPool",), _has_attribute("storage_order")),
     "EXPAND": (("Expand",), _reads("input", "shape")),
     "CONSTANT_INTEGERS": (("Constant",), _takes("int64")),

@@ -105,12 +105,12 @@ def same_by_the_size_of_the_kernel(chain: Chain) -> Chain | Expansion | Skip:
 
 def any_value_absorbed(chain: Chain) -> Chain | Expansion | Skip:
     fitting = chain.fill if isinstance(chain.fill, Constant) else Constant(float("-inf"))
-    steps = {
-        place: replace(step, fill=fitting)
-        for place in ("pad", "far_pad")
-        if (step := getattr(chain, place)) is not None and isinstance(step.fill, Constant)
-    }
-    return RULES["absorb-pad"].rewrite(replace(chain, **steps))
+    near, far = (
+        replace(step, fill=fitting) if step and isinstance(step.fill, Constant) else step
+        for step in (chain.pad, chain.around.far_pad)
+    )
+    around = replace(chain.around, far_pad=far)
+    return RULES["absorb-pad"].rewrite(replace(chain, pad=near, around=around))
 
 
 def split_with_zero(chain: Chain) -> Chain | Expansion | Skip:

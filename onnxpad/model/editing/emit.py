@@ -76,7 +76,9 @@ def _repadded(chain: Chain, step: NewPad) -> Expansion:
         return Expansion((Itself((), attributes),), (Made(0),))
     pads, value = [*numbers, None][:2]
     inputs = {PadInput.PADS: pads, PadInput.VALUE: value, PadInput.AXES: None}
-    read = tuple((place, one) for place, one in inputs.items() if one or place < len(chain.inputs))
+    read = tuple(
+        (place, one) for place, one in inputs.items() if one or place < len(chain.written.inputs)
+    )
     return Expansion((Itself(read, attributes),), (Made(0),))
 
 
@@ -132,7 +134,7 @@ class _Emitter:
                 self._remove(name)
             if now and now != was:
                 self._set(name, 1 if now is True else now)
-        if before.far_pad is not None and after.far_pad is None:
+        if before.around.far_pad and not after.around.far_pad:
             self._pass_far_pad()
         elif before.pad is not None and after.pad is None:
             self._pass_pad()

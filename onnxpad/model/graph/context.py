@@ -23,7 +23,7 @@ from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.open_cells import MOST_OPEN, Array, is_open, of_sizes
 from onnxpad.model.graph.scopes import Document, Scope
 from onnxpad.model.graph.types import UNKNOWN, Type, dtype_code, dtype_name
-from onnxpad.padding.chain import Chain, Unclear
+from onnxpad.padding.chain import Chain
 from onnxpad.padding.operators import PLAIN_DOMAINS
 
 MAX_CONSTANT = 4096
@@ -37,9 +37,8 @@ OUTER = "i"
 class Context:
     """The reading of a scope.
 
-    `chains` maps the keys of padded nodes to what they compute. `hanging` says what computed pads
-    hang on, by their name. `bodies` are the graphs inside a node, by its key and the attribute
-    that holds them.
+    `chains` maps the keys of padded nodes to what they compute. `bodies` are the graphs inside a
+    node, by its key and the attribute that holds them.
     """
 
     document: Document
@@ -49,7 +48,6 @@ class Context:
     types: dict[str, Type] = field(default_factory=dict)
     chains: dict[int, Chain] = field(default_factory=dict)
     folded: dict[str, np.ndarray] = field(default_factory=dict)
-    hanging: dict[str, Unclear] = field(default_factory=dict)
     bodies: dict[tuple[int, str], Context] = field(default_factory=dict)
     _readers: dict[str, list[Node]] | None = None
 
@@ -167,7 +165,7 @@ class Context:
         """
         scope = self.scope.owner(name)
         if scope is None or name in scope.producers:
-            return held_constant(scope, scope.producers[name]) if scope else None
+            return held_constant(scope.producers[name]) if scope else None
         overridable = scope.parent is None and name in self.document.overridable
         return None if overridable else scope.initializers.get(name)
 
@@ -191,13 +189,9 @@ def _is_constant(node: Node) -> bool:
     return node.op_type == "Constant" and node.domain in PLAIN_DOMAINS
 
 
-def held_constant(scope: Scope, node: Node) -> TensorProto | None:
+def held_constant(node: Node) -> TensorProto | None:
     """The value of a Constant; None for other nodes, and where a call would give it."""
-    if not _is_constant(node):
-        return None
-    if node.key not in scope.held:
-        scope.held[node.key] = stored_value(node.proto)
-    return scope.held[node.key]
+    return stored_value(node.proto) if _is_constant(node) else None
 
 
 def stored_value(proto: NodeProto) -> TensorProto | None:

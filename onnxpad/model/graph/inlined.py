@@ -1,4 +1,4 @@
-"""Local functions that can pad, written out where they are called.
+"""Local functions, written out where they are called if one of them can pad.
 
 What is read and edited is such a copy; a model that is not changed is written as it came. Tensors
 of a function are called 'name__call' then, its nodes 'call/node'.
@@ -17,6 +17,7 @@ from onnx import (
     GraphProto,
     ModelProto,
     NodeProto,
+    OperatorSetIdProto,
     defs,
     helper,
 )
@@ -58,7 +59,7 @@ class _Stays(Exception):
 
 
 def inlined(model: ModelProto, why_not: str = "", *, everything: bool = False) -> Inlined:
-    """The model without calls of functions that can pad, or of any; itself where it has none.
+    """The model without calls of functions, if one that is called can pad, or for `everything`.
 
     With `why_not`, or where one of them cannot be written out, they all stay. Raises ModelError for
     functions that call themselves, and where `everything` is too much.
@@ -71,33 +72,24 @@ def inlined(model: ModelProto, why_not: str = "", *, everything: bool = False) -
         why_not = why_not or WRITTEN_OUT.reason(f"{size:,}")
         if everything:
             raise ModelError(why_not)
+    called = {key: functions[key] for key in sizes}
     padding = {key for key in functions if _pads(functions, key)}
-    gone = {key: functions[key] for key in sizes if everything or key in padding}
-    reasons = filter(None, (_objection(model, one) for one in gone.values()))
+    reasons = filter(None, (_objection(model, one) for one in called.values()))
+    if not everything and not padding & called.keys():
+        why_not = why_not or "nothing calls it"
     if why_not := why_not or next(reasons, ""):
         return Inlined(model, kept={label_of(functions[key]): why_not for key in padding})
     try:
-        nodes = list(_Writer(gone, model.graph).written(model.graph.node)) if gone else []
+        nodes = list(_Writer(called, model.graph).written(model.graph.node))
     except _Stays as error:
         return inlined(model, str(error))
-    kept = {label_of(functions[key]): "nothing calls it" for key in padding - sizes.keys()}
-    if not gone:
-        return Inlined(model, kept=kept)
-    needed: dict[Key, int] = {}
-    for key in functions.keys() - gone.keys():
-        needed[key] = _size(functions, functions[key].node, needed)
-    left = [functions[key] for key in needed]
     read = ModelProto()
     read.CopyFrom(model)
-    for fields, new in (
-        (read.graph.node, nodes),
-        (read.opset_import, _imports(model, gone, nodes, left)),
-        (read.functions, left),
-    ):
-        del fields[:]
-        fields.extend(new)
+    del read.functions[:], read.graph.node[:], read.opset_import[:]
+    read.graph.node.extend(nodes)
+    read.opset_import.extend(_imports(model, called, nodes))
     first = {key_of(node): node for node in reversed(list(every_node(model.graph.node)))}
-    return Inlined(read, tuple(first[key] for key in sorted(gone.keys() & first.keys())), kept)
+    return Inlined(read, tuple(first[key] for key in sorted(called.keys() & first.keys())))
 
 
 def _pads(functions: Mapping[Key, FunctionProto], key: Key) -> bool:
@@ -156,21 +148,16 @@ def _objection(model: ModelProto, function: FunctionProto) -> str:
 
 
 def _imports(
-    model: ModelProto,
-    gone: Mapping[Key, FunctionProto],
-    nodes: Sequence[NodeProto],
-    left: Sequence[FunctionProto],
-) -> list[object]:
+    model: ModelProto, gone: Mapping[Key, FunctionProto], nodes: Sequence[NodeProto]
+) -> list[OperatorSetIdProto]:
     """The opsets of the model and of what was written out, without domains that nothing uses.
 
     Some runtimes refuse domains that they do not have, used or not.
     """
-    inside = [node for function in left for node in function.node]
-    used = {node.domain for node in every_node([*nodes, *inside])} | {f.domain for f in left}
-    unused = {domain for domain, *_ in gone} - used - PLAIN_DOMAINS
+    unused = {domain for domain, *_ in gone} - {node.domain for node in every_node(nodes)}
     read = [entry for one in gone.values() for entry in one.opset_import]
     entries = {entry.domain: entry for entry in (*read, *model.opset_import)}
-    return [entry for domain, entry in entries.items() if domain not in unused]
+    return [entry for domain, entry in entries.items() if domain not in unused - PLAIN_DOMAINS]
 
 
 class _Call(NamedTuple):

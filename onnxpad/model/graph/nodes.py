@@ -40,8 +40,9 @@ class Node:
         self.inputs: list[str] = proto.input[:]
         self.outputs: list[str] = proto.output[:]
         names = (self.op_type, self.domain, self.name, *self.inputs, *self.outputs)
-        if not _TEXT.issuperset(map(type, names)):
-            refuse_no_text(names, f"node {key}: the name")
+        if not _TEXT.issuperset(map(type, names)):  # protobuf gives what is no text as bytes
+            odd = next(name for name in names if not isinstance(name, str))
+            raise ModelError(f"node {key}: the name {odd!r} is no UTF-8 text")
 
     def input(self, position: int) -> str:
         """The name of an input, '' where it is left out."""
@@ -49,13 +50,6 @@ class Node:
 
 
 _TEXT = frozenset({str})
-
-
-def refuse_no_text(names: Iterable[object], what: str) -> None:
-    """ModelError for a name that is no UTF-8 text: protobuf gives such a one as bytes."""
-    odd = [name for name in names if not isinstance(name, str)]
-    if odd:
-        raise ModelError(f"{what} {odd[0]!r} is no UTF-8 text")
 
 
 def named_bodies(node: NodeProto) -> Iterator[tuple[str, GraphProto]]:

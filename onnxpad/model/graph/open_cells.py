@@ -112,12 +112,12 @@ def _known(cell: Cell) -> Linear | None:
     if not isinstance(cell, np.integer | np.floating) or not np.isfinite(cell):
         return None
     exact, real = Fraction(cell.item()), isinstance(cell, np.floating)
-    return None if exact.denominator > _FINEST else Linear((), exact, real)
+    return None if exact.denominator > _FINEST else Linear(None, Fraction(0), exact, real)
 
 
 def _tidied(cell: Cell) -> Cell:
     """A multiple of no size is a number."""
-    if not isinstance(cell, Linear) or cell.terms:
+    if not isinstance(cell, Linear) or cell.atom:
         return cell
     if cell.real:
         return np.float32(float(cell.added))
@@ -125,13 +125,13 @@ def _tidied(cell: Cell) -> Cell:
 
 
 def _product(one: Linear, other: Linear) -> Linear | None:
-    whole, share = (other, one) if other.terms else (one, other)
-    return None if share.terms else scaled(whole, share.added)
+    whole, share = (other, one) if other.atom else (one, other)
+    return None if share.atom else scaled(whole, share.added)
 
 
 def _quotient(one: Linear, other: Linear) -> Linear | None:
     """Div by a number: integers are rounded towards 0."""
-    if other.terms or not other.added:
+    if other.atom or not other.added:
         return None
     if not one.real and not other.real:
         return truncated(one, int(other.added))
@@ -141,7 +141,7 @@ def _quotient(one: Linear, other: Linear) -> Linear | None:
 
 def _modulo(one: Linear, other: Linear) -> Linear | None:
     """Mod of integers with the sign of the divisor, a positive number."""
-    if other.terms or one.real or other.real or other.added <= 0:
+    if other.atom or one.real or other.real or other.added <= 0:
         return None
     down = rounded_down(one, int(other.added))
     whole = None if down is None else scaled(down, other.added)

@@ -30,8 +30,8 @@ class Scope:
     a body stands in. `sparse` are initializers of which only the type is known. `rows` are new
     nodes with the node that they stand at, in order, by its key, `anchors` that key by theirs.
     `dropped` are tensors that edits removed, `forgotten` those of which the types in the file do
-    not hold any more. `held` are the values of Constant nodes by their keys, `arrays` those of
-    small constants by the identity of what holds them: every reading of the scope shares them.
+    not hold any more. `arrays` are the values of small constants by the identity of what holds
+    them: every reading of the scope shares them.
     `dangling` are tensors that a node reads, here the first one, and that nothing made when the
     scope was read.
     """
@@ -57,7 +57,6 @@ class Scope:
     forgotten: set[str] = field(default_factory=set)
     next_key: int = 0
     dangling: dict[str, Node] = field(default_factory=dict)
-    held: dict[int, TensorProto | None] = field(default_factory=dict)
     arrays: dict[int, tuple[TensorProto, np.ndarray | None]] = field(default_factory=dict)
 
     @property

@@ -27,6 +27,7 @@ from onnxpad.padding.chain import (
     Preferences,
     Unclear,
     Weight,
+    Written,
 )
 from onnxpad.padding.fills import Constant, Fill, Implicit, TensorValue
 from onnxpad.padding.operators import (
@@ -97,15 +98,6 @@ def _listed(context: Context, node: Node, op: Operator) -> bool | None:
     return None if None in found and not any(found) else any(found)
 
 
-def _taken_by(context: Context, node: Node) -> tuple[tuple[bool, ...], tuple[bool, ...]]:
-    """Which inputs the node has, and which of its outputs something reads."""
-    uses = context.scope.uses
-    return (
-        tuple(map(bool, node.inputs)),
-        tuple([bool(name and uses.get(name)) for name in node.outputs]),
-    )
-
-
 def _plain_attributes(attributes: Mapping[str, Value]) -> Attributes:
     """Numbers, texts and lists of integers, which steps of an expansion can write again."""
     found: list[tuple[str, AttributeValue]] = []
@@ -140,10 +132,9 @@ class ChainReader:
         if reason := refusals.too_new(context.scope.opset):
             return _unread(bare, Unclear(reason, unread=True))
         refusals.check_node(node, op)
-        inputs, outputs = _taken_by(context, node)
-        bare = replace(
-            bare, attributes=_plain_attributes(attributes), inputs=inputs, outputs=outputs
-        )
+        outputs = tuple(bool(name and context.scope.uses.get(name)) for name in node.outputs)
+        written = Written(_plain_attributes(attributes), tuple(map(bool, node.inputs)), outputs)
+        bare = replace(bare, written=written)
         if op.kind is Kind.PAD:
             return _pad_chain(context, node, bare)
         if attributes.get("channels_last") == 1:
@@ -155,7 +146,7 @@ class ChainReader:
         op, attributes = bare.op, context.attributes(node)
         kernel = integers(attributes, "kernel_shape") or _kernel_of_weight(context, node, op)
         rank = len(kernel)
-        front = front_of(context, node, op, rank)
+        pad, around = front_of(context, node, op, rank)
         chain = replace(bare, fill=_fill(context, node, op, attributes))
         if why := refusals.untouchable(node, op, kernel):
             return _troubled(chain, why)
@@ -172,17 +163,21 @@ class ChainReader:
         is_clear = not isinstance(padding, Unclear)
         says_both = _auto_pad(attributes) and "pads" in attributes and is_clear
         settled = self._prefer.ambiguous if op.auto_pad else "pads"
-        legacy_split = self._prefer.legacy_split and op.kind is Kind.TRANSPOSED
+        marks = set(around.marks)
+        if settled and says_both:
+            marks.add(Mark.CONFLICT_SETTLED)
+        if self._prefer.legacy_split and op.kind is Kind.TRANSPOSED:
+            marks.add(Mark.LEGACY_SPLIT)
         return replace(
             chain,
-            **front._asdict(),
+            pad=pad,
+            around=replace(around, marks=frozenset(marks)),
             weight=weight,
             padding=padding,
             axes=axes,
             ceil_mode=attributes.get("ceil_mode") == 1,
             output_padding=integers(attributes, "output_padding"),
             output_shape=integers(attributes, "output_shape")[-rank:],
-            read_as=Preferences(settled if says_both else None, legacy_split),
         )
 
 
@@ -199,7 +194,7 @@ def _pad_chain(context: Context, node: Node, bare: Chain) -> Chain:
         pad=step,
         padding=step.unclear if step.unclear and step.unclear.illegal else bare.padding,
         around=Around(
-            nearest_pad(context, read, len(step.pads.begins)).pad,
+            nearest_pad(context, read, len(step.pads.begins))[0],
             feeds_channels_last=feeds_channels_last(context, node),
             between=between(context, node, step),
             marks=marks,
@@ -222,8 +217,8 @@ def out_of_reach(context: Context, op: Operator, reason: str) -> Chain:
 
 def _troubled(chain: Chain, reason: str, hints: tuple[str, ...] = ()) -> Chain:
     """A chain of which no more is known than that it is there."""
-    written = chain.attributes if chain.op.kind is Kind.OTHER else ()
-    bare = replace(chain, attributes=written, inputs=(), outputs=(), shape=None)
+    attributes = chain.written.attributes if chain.op.kind is Kind.OTHER else ()
+    bare = replace(chain, written=Written(attributes), shape=None)
     return replace(bare, padding=Unclear(reason, hints))
 
 

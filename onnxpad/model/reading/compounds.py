@@ -22,7 +22,7 @@ from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.reading.crossing import LAYOUT, moved_pads, path_to
 from onnxpad.model.shapes.shape_rules import NodeFacts, slice_lists
-from onnxpad.padding.chain import Chain, Pads, PadStep, Unclear
+from onnxpad.padding.chain import Chain, Pads, PadStep, Unclear, Written
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.fills import Constant, TensorValue
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, Operator
@@ -223,7 +223,10 @@ def _dilated(context: Context, node: Node, chain: Chain) -> Iterator[tuple[int, 
     ]
     wider = Pads.of([(a * n, b * n) for (a, b), n in zip(pads.sides, block, strict=True)])
     bare = _compound(context, last, name, *filter(None, node.inputs[1:]))
-    yield last.key, replace(bare, axes=tuple(axes), padding=wider, attributes=chain.attributes)
+    yield (
+        last.key,
+        replace(bare, axes=tuple(axes), padding=wider, written=Written(chain.written.attributes)),
+    )
 
 
 def _batched(dims: Sequence[int], block: Sequence[int]) -> _Cells:

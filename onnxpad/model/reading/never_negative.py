@@ -1,33 +1,24 @@
-"""Proofs that no cell of a tensor is below 0."""
+"""Proofs that no cell of a tensor is below 0, by the operators that make it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
 
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
+from onnxpad.model.reading.quantised import zero_fill
 from onnxpad.padding.chain import AutoPad, Chain, Pads
-from onnxpad.padding.fills import number_of
+from onnxpad.padding.fills import Constant, number_of
 from onnxpad.padding.forms import windows_hold_data
 from onnxpad.padding.operators import PLAIN_DOMAINS, Kind, Since
 from onnxpad.padding.plain_operators import MOVES
 
-_Proof = Callable[[str], bool]
 _MOST = 32
-_ALWAYS = frozenset(
-    {
-        *("Relu", "Abs", "Exp", "HardSigmoid", "Sigmoid", "Softmax", "Softplus", "Sqrt"),
-        *("ReduceL1", "ReduceL2", "ReduceSumSquare"),
-    }
-)
-_AS_FIRST = MOVES | {
-    *("GlobalMaxPool", "GlobalAveragePool", "ReduceMean", "ReduceSum"),
-    *("Cast", "Ceil", "Floor", "Dropout"),
-}
-_AS_ALL = frozenset({"Concat", "Min", "Where", "Add", "Sum", "Mul", "Div", "Mean"})
+_ALWAYS = frozenset({"Relu", "Abs", "Exp", "HardSigmoid", "Sigmoid", "Softmax", "Softplus", "Sqrt"})
+_AS_FIRST = MOVES | {"GlobalMaxPool", "GlobalAveragePool", "ReduceMean", "ReduceSum", "Dropout"}
+_AS_ALL = frozenset({"Concat", "Min", "Max", "Add", "Sum", "Mul", "Mean"})
 """Operators whose result is never below 0 where the first input is not, or none of them is."""
 
 
@@ -36,53 +27,27 @@ def never_negative(context: Context, name: str, asked: dict[str, bool] | None = 
     asked = {} if asked is None else asked
     if name not in asked:
         asked[name] = False
-        proof = partial(never_negative, context, asked=asked)
-        asked[name] = len(asked) < _MOST and _follows(context, name, proof)
+        asked[name] = len(asked) < _MOST and _follows(context, name, asked)
     return asked[name]
 
 
-def _follows(context: Context, name: str, proof: _Proof) -> bool:
-    if context.constant_tensor(name) is not None:
-        return _is_constant(context, name)
-    maker = context.scope.producers.get(name)
-    if context.type_of(name).dtype.startswith("uint"):
-        return True
-    if maker is None or maker.domain not in PLAIN_DOMAINS or not maker.inputs:
+def _follows(context: Context, name: str, asked: dict[str, bool]) -> bool:
+    proof = partial(never_negative, context, asked=asked)
+    maker, dtype = context.scope.producers.get(name), context.type_of(name).dtype
+    if dtype.startswith("uint") or maker is None:
+        return dtype.startswith("uint")
+    if maker.domain not in PLAIN_DOMAINS or not maker.inputs:
         return False
-    if chain := context.chains.get(maker.key):
-        return proof(maker.inputs[0]) and _keeps(chain)
-    return _makes(context, maker, proof)
-
-
-def _makes(context: Context, maker: Node, proof: _Proof) -> bool:
-    """Whether an operator without padding makes nothing below 0."""
     kind, read = maker.op_type, maker.inputs
-    if kind == "DequantizeLinear":
-        return _dequantises(context, maker)
-    if kind == "Clip":
-        low, high = (_is_bound(context, maker, place) for place in (1, 2))
-        return high is not False and (low is True or proof(read[0]))
-    # Integers overflow, and the lowest one has no absolute value.
-    if kind != "Relu" and "float" not in context.type_of(maker.outputs[0]).dtype:
+    if chain := context.chains.get(maker.key):
+        return proof(read[0]) and _keeps(chain)
+    if kind in ("Clip", "DequantizeLinear"):
+        return (_clips if kind == "Clip" else _dequantises)(context, maker)
+    if kind != "Relu" and "float" not in dtype:  # sums of integers overflow
         return kind in MOVES and proof(read[0])
-    if kind == "Max":
-        return any(map(proof, read))
     if kind in _AS_ALL:
-        return all(map(proof, read[kind == "Where" :]))
+        return all(map(proof, read))
     return kind in _ALWAYS or (kind in _AS_FIRST and proof(read[0]))
-
-
-def _is_constant(context: Context, name: str) -> bool:
-    value = context.constant(name)
-    return value is not None and value.size > 0 and bool((value >= 0).all())
-
-
-def _is_bound(context: Context, node: Node, place: int) -> bool | None:
-    """Whether a limit of a Clip is at least 0; None where it has none."""
-    if context.scope.opset < Since.CLIP_INPUTS:
-        value = context.attributes(node).get(("min", "max")[place - 1])
-        return value >= 0 if isinstance(value, float) else None
-    return _is_constant(context, node.input(place)) if node.input(place) else None
 
 
 def _keeps(chain: Chain) -> bool:
@@ -95,16 +60,25 @@ def _keeps(chain: Chain) -> bool:
         adds_none = chain.pad.mode != "constant" or (value is not None and value >= 0)
         return adds_none and not chain.pad.unclear
     pads = Pads.zero(chain.rank) if isinstance(chain.padding, AutoPad) else chain.padding
-    if chain.op.kind is Kind.MAX and len(chain.outputs) < 2:
+    if chain.op.kind is Kind.MAX and len(chain.written.outputs) < 2:
         return isinstance(pads, Pads) and windows_hold_data(chain, pads)
     return chain.op.kind in (Kind.AVERAGE, Kind.LP) and not chain.op.quantised
 
 
+def _clips(context: Context, node: Node) -> bool:
+    """Whether the lower limit of a Clip is at least 0, and the upper one, if it has one."""
+    if context.scope.opset < Since.CLIP_INPUTS:
+        attributes = context.attributes(node)
+        limits = (attributes.get("min", -1.0), attributes.get("max", 0.0))
+        return all(isinstance(limit, float) and limit >= 0 for limit in limits)
+    values = [context.constant(name) for name in (node.input(1), node.input(2) or node.input(1))]
+    return all(value is not None and value.size > 0 and (value >= 0).all() for value in values)
+
+
 def _dequantises(context: Context, node: Node) -> bool:
     """Whether a DequantizeLinear writes nothing below 0, whatever it reads."""
-    scale = context.constant(node.input(1))
-    zero = context.constant(node.input(2)) if node.input(2) else np.zeros(1, np.int64)
+    scale, zero = context.constant(node.input(1)), zero_fill(context, node.input(2))
     dtype = context.type_of(node.inputs[0]).dtype
-    if scale is None or zero is None or "int" not in dtype or (scale <= 0).any():
+    if scale is None or "int" not in dtype or not isinstance(zero, Constant):
         return False
-    return bool((np.iinfo(dtype).min - zero.astype(np.int64) >= 0).all())
+    return bool(zero.value == np.iinfo(dtype).min and (scale > 0).all())

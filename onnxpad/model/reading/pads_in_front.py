@@ -11,7 +11,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import takewhile
-from typing import NamedTuple
 
 from onnxpad.model.graph.context import Context
 from onnxpad.model.graph.nodes import Node
@@ -40,18 +39,12 @@ _MAY_VANISH = frozenset(
 _HAND_ON, _MANY = _MAY_VANISH | {"Pad"}, 64
 
 
-class Front(NamedTuple):
-    """See the fields of Chain with these names."""
-
-    pad: PadStep | None = None
-    far_pad: PadStep | None = None
-    around: Around = NOTHING
-
-
-def front_of(context: Context, node: Node, op: Operator, rank: int) -> Front:
-    """What stands in front of an operator with `rank` spatial axes."""
+def front_of(
+    context: Context, node: Node, op: Operator, rank: int
+) -> tuple[PadStep | None, Around]:
+    """The Pad in front of an operator with `rank` spatial axes, and its surroundings."""
     if not node.inputs or not node.inputs[0] or op.kind is Kind.OTHER:
-        return Front()
+        return None, NOTHING
     name, whole = node.inputs[0], rank + 2
     spatial = slice(2, whole)
     pad = _pad_behind(context, name, whole)
@@ -62,16 +55,17 @@ def front_of(context: Context, node: Node, op: Operator, rank: int) -> Front:
     read = [one.inputs[data_position(context, one)] for one in path.nodes] + [name]
     if (pad or far) and any(map(partial(pools_read, context), read, row)):
         marks |= {Mark.POOLS_READ_PAD}
-    nearest = nearest_pad(context, name, whole)
-    if nearest.pad is not None and nearest.is_shared:
+    nearest, is_shared = nearest_pad(context, name, whole)
+    if nearest is not None and is_shared:
         marks |= {Mark.SHARES_PAD}
     around = Around(
-        nearest.pad,
+        nearest,
         never_negative=op.kind is Kind.MAX and never_negative(context, name),
         dequantised=None if op.quantised else dequantised_input(context, node, spatial, whole),
+        far_pad=far,
         marks=marks,
     )
-    return Front(pad, far, NOTHING if around == NOTHING else around)
+    return pad, NOTHING if around == NOTHING else around
 
 
 def marks_of(context: Context, name: str, op: Operator) -> frozenset[Mark]:
@@ -124,15 +118,10 @@ def _seen_far(context: Context, path: Path, rank: int) -> PadStep | None:
     return None if len(seen.pads.begins) != rank and not seen.unclear else seen
 
 
-class Nearest(NamedTuple):
-    """The nearest Pad, and whether something else reads it or what stands between."""
-
-    pad: PadStep | None = None
-    is_shared: bool = False
-
-
-def nearest_pad(context: Context, name: str, rank: int) -> Nearest:
+def nearest_pad(context: Context, name: str, rank: int) -> tuple[PadStep | None, bool]:
     """The Pad that onnxruntime's optimiser may see in front of a tensor of `rank` axes.
+
+    And whether something else reads it or what stands between.
 
     Its axes are in the order of the tensor, `crossed` are operators between the two. It is unclear
     where it stands in another graph, or where a further Pad stands in front of it.
@@ -141,7 +130,7 @@ def nearest_pad(context: Context, name: str, rank: int) -> Nearest:
     source, way = _past_vanishing(context, name)
     step, maker = _pad_behind(context, source, rank or None), producers.get(source)
     if step is None or maker is None:
-        return Nearest(None if step is None else replace(step, unclear=ELSEWHERE))
+        return None if step is None else replace(step, unclear=ELSEWHERE), False
     further = producers.get(_past_vanishing(context, maker.inputs[0])[0])
     if further is not None and is_pad(further) and not step.unclear:
         adds = read_pad(context, further, None).mode == "constant"
@@ -155,7 +144,7 @@ def nearest_pad(context: Context, name: str, rank: int) -> Nearest:
     read = (name, *(one.inputs[data_position(context, one)] for one in way))
     is_shared = any(context.scope.uses.get(one, 0) > 1 for one in read)
     crossed = tuple(node.op_type for node in way)
-    return Nearest(replace(_reordered(step, order), crossed=crossed), is_shared)
+    return replace(_reordered(step, order), crossed=crossed), is_shared
 
 
 def _past_vanishing(context: Context, name: str) -> tuple[str, list[Node]]:

@@ -138,7 +138,7 @@ class _Reader:
     def _results(self, context: Context, node: Node) -> Sequence[Type]:
         if self.document.function(node) is not None:
             return ()
-        if value := held_constant(context.scope, node):
+        if value := held_constant(node):
             return (tensor_type(value),)
         op = operator(node.domain, node.op_type)
         if op is not None:

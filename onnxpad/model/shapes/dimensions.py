@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 from onnx import TypeProto
 
@@ -41,12 +41,6 @@ def _terms(node: ast.expr) -> tuple[int, str, int] | None:
             return inner[0], inner[1], inner[2] + (offset if isinstance(sign, ast.Add) else -offset)
         case _:
             return None
-
-
-def known_text(names: Collection[str]) -> str:
-    """'; named or open dimensions: H, W', or that there are none."""
-    known = ", ".join(sorted(names))
-    return f"; named or open dimensions: {known}" if known else ": every size is fixed"
 
 
 class Dimensions:
@@ -100,9 +94,11 @@ class Dimensions:
 
     def check_used(self) -> None:
         """RequestError for a fact about a dimension that the model does not have."""
+        known = ", ".join(sorted(self.names))
+        says = f"; named or open dimensions: {known}" if known else ": every size is fixed"
         for name in self._facts:
             if name not in self.names:
-                raise RequestError(f"no dimension is called '{name}'{known_text(self.names)}")
+                raise RequestError(f"no dimension is called '{name}'{says}")
 
     def _named(self, name: str, *, root: bool) -> Size:
         if not isinstance(name, str):

@@ -56,13 +56,13 @@ def padded_type(step: PadStep | None, source: Type) -> Type:
     sizes = zip(source.dims, step.pads.begins, step.pads.ends, strict=True)
     return Type(
         source.dtype,
-        tuple(_real(None if size is None else plus(size, b + e)) for size, b, e in sizes),
+        tuple(_possible(None if size is None else plus(size, b + e), 0) for size, b, e in sizes),
     )
 
 
 def window_type(chain: Chain) -> Type:
     """Output type of a convolution or pool, with the element type of its input."""
-    sizes = _fitting(output_sizes(chain))
+    sizes = [_possible(size, 1) for size in output_sizes(chain)]
     batch = chain.shape[0] if chain.shape else None
     channels = _channels(chain)
     last = chain.first_axis == 1
@@ -78,16 +78,9 @@ def quantised_result(context: Context, node: Node, op: Operator) -> str:
     return context.type_of(node.inputs[zero]).dtype if len(node.inputs) > zero else ""
 
 
-def _real(size: Size | None) -> Size | None:
-    """A size that can be; padding that crops more than there is gives none."""
-    return None if isinstance(size, int) and not 0 <= size <= LARGEST_SIZE else size
-
-
-def _fitting(sizes: Sequence[Size | None]) -> tuple[Size | None, ...]:
-    """Output sizes that can be: where no window fits, onnxruntime makes one cell or none."""
-    return tuple(
-        None if isinstance(size, int) and not 1 <= size <= LARGEST_SIZE else size for size in sizes
-    )
+def _possible(size: Size | None, least: int) -> Size | None:
+    """A size that can be: a Pad may crop all, onnxruntime makes one cell where no window fits."""
+    return None if isinstance(size, int) and not least <= size <= LARGEST_SIZE else size
 
 
 def _channels(chain: Chain) -> Size | None:

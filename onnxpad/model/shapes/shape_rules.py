@@ -17,7 +17,6 @@ from onnxpad.geometry.linear import Linear, added, linear_of, minus, never_below
 from onnxpad.geometry.size import Size, Symbol, floor_divide, lower_bound, times
 from onnxpad.model.graph.attributes import Value, integers
 from onnxpad.model.graph.context import Context
-from onnxpad.model.graph.flat_numbers import any_floats
 from onnxpad.model.graph.nodes import Node
 from onnxpad.model.graph.open_cells import sizes_of
 from onnxpad.model.graph.types import Type, dtype_name
@@ -39,7 +38,10 @@ class NodeFacts:
 
     def floats(self, position: int) -> tuple[float, ...] | None:
         """Constant numbers of floating point at an input, or None."""
-        return any_floats(self._context, self._node.input(position))
+        array = self._context.constant(self._node.input(position))
+        if array is None or array.dtype.kind != "f":
+            return None
+        return tuple(float(value) for value in array.reshape(-1))
 
     def is_given(self, attribute: str, position: int) -> bool:
         """Whether the node has an attribute, or the input that took its place."""
@@ -146,17 +148,6 @@ def _sum(column: Sequence[Size | None]) -> Size | None:
     for size in column:
         total = None if size is None or total is None else added(total, linear_of(size))
     return None if total is None else size_of(total)
-
-
-RULES: dict[str, ShapeRule] = {
-    **dict.fromkeys(_KEEP, keep),
-    **dict.fromkeys(ARITHMETIC, broadcast),
-    **dict.fromkeys((*COMPARISONS, "Not"), _logic),
-    "Cast": _cast,
-    "QuantizeLinear": quantize,
-    "DequantizeLinear": dequantize,
-    "Concat": _concat,
-}
 
 
 _EXACT = 2**24
@@ -328,15 +319,20 @@ def _left(dims: Sizes | None, kept: Sequence[Size | None]) -> Size | None:
             return None
 
 
-CUT_RULES: dict[str, ShapeRule] = {
+PLAIN_RULES: dict[str, ShapeRule] = {
+    **dict.fromkeys(_KEEP, keep),
+    **dict.fromkeys(ARITHMETIC, broadcast),
+    **dict.fromkeys((*COMPARISONS, "Not"), _logic),
+    "Cast": _cast,
+    "QuantizeLinear": quantize,
+    "DequantizeLinear": dequantize,
+    "Concat": _concat,
     "Slice": _slice,
     "Expand": _expand,
     "Reshape": _reshape,
     "ConstantOfShape": _constant_of_shape,
     **dict.fromkeys(("Resize", "Upsample"), _resize),
 }
-
-PLAIN_RULES = RULES | CUT_RULES
 """Rules of every operator of ONNX that has one here."""
 
 

@@ -13,7 +13,7 @@ from onnxpad.model.graph.nodes import Address, Node, NodeId
 from onnxpad.model.graph.scopes import Scope, address_of
 from onnxpad.model.reading.by_the_text import objection
 from onnxpad.model.reading.survey import Site, Survey
-from onnxpad.padding.chain import Chain
+from onnxpad.padding.chain import Chain, Mark
 from onnxpad.padding.forms import Form, forms_of
 from onnxpad.rewriting.for_target.plain_facts import (
     judged_plain,
@@ -86,7 +86,8 @@ class Judge:
     def _seen(self, chain: Chain) -> Chain:
         if not self.assumes_sizes:
             return chain
-        return replace(chain, read_as=chain.read_as._replace(assumes_sizes=True))
+        marks = chain.around.marks | {Mark.ASSUMES_SIZES}
+        return replace(chain, around=replace(chain.around, marks=marks))
 
     def rows(self, chain: Chain) -> list[Row]:
         """The rows against a chain that hold."""
@@ -176,9 +177,9 @@ def _plain(survey: Survey, judge: Judge) -> Iterator[tuple[Scope, Node, str, Jud
 def on_installed(survey: Survey, judge: Judge, selected: Selected) -> Iterator[OnInstalled]:
     """What installed releases of the target do with the nodes as they are, where it is otherwise.
 
-    As `inspect` says it: of the newest release, where none was asked for.
+    As `inspect` says it: of the newest release, where none was asked for. None of a live judge.
     """
-    for target in judge.target.parts or (judge.target,):
+    for target in () if judge.live else judge.target.parts or (judge.target,):
         if installed := otherwise_installed(target.name):
             here, there = (
                 [answer.answer for *_, answer, _ in judged(survey, judge.of(one), selected)]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from math import lcm
 from typing import TYPE_CHECKING
 
-from onnxpad.geometry.size import Symbol
+from onnxpad.geometry.size import Symbol, form_of
 from onnxpad.geometry.size_fact import Told
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.reading.divisors import settling_facts, strengthened
@@ -75,7 +75,7 @@ def _candidates(survey: Survey, nodes: Collection[Address]) -> Iterator[DimFacts
         for shape in (*(chain.shape or () for chain in chains), *shapes)
         for size in shape[:1]
         if isinstance(size, Symbol) and size.root and size.root not in rests
-        if size.divisor == 1 and not size.offset
+        if size.divisor == 1 and not form_of(size).added
     }
     yield from (rests, batch)
     if rests:

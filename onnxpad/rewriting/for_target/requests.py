@@ -20,9 +20,8 @@ PassNames = str | Sequence[str] | None
 TargetNames = TargetName | Sequence[TargetName] | None
 
 
-def planner(  # noqa: PLR0913 - one wish each
+def planner(
     target: TargetNames,
-    dims: Mapping[str, int | str] | None = None,
     *,
     prefer: PassNames = None,
     exclude: PassNames = None,
@@ -30,7 +29,7 @@ def planner(  # noqa: PLR0913 - one wish each
     require_device: bool = False,
     live: Live | None = None,
 ) -> Planner | None:
-    """A planner for `target`, None without one; `dims` are sizes that the user gave.
+    """A planner for `target`, None without one.
 
     `live` asks runtimes: those that it has for the target, and for the others their tables count.
 
@@ -56,7 +55,6 @@ def planner(  # noqa: PLR0913 - one wish each
     judge = Judge(
         asked,
         allows_unknown=allow_unknown,
-        assumes_sizes=bool(dims),
         requires_device=require_device,
         live=live if answers else None,
     )

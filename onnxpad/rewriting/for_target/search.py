@@ -105,13 +105,15 @@ class Planner:
         names = dict.fromkeys((*FREE, *prefer, *CHEAP, *passes))
         self._passes = [passes[name] for name in names if self.may_use(name)]
         self._ways: dict[object, PassPlan | NoWay] = {}
+        self._by_sizes = {judge.assumes_sizes: self}
 
     def knowing(self, *, assumes_sizes: bool) -> Planner:
         """The same planner where the user knows sizes that the file leaves open, or none."""
-        if self.judge.assumes_sizes == assumes_sizes:
-            return self
-        judge = replace(self.judge, assumes_sizes=assumes_sizes)
-        return Planner(judge, self._prefer, self._exclude)
+        if assumes_sizes not in self._by_sizes:
+            judge = replace(self.judge, assumes_sizes=assumes_sizes)
+            other = Planner(judge, self._prefer, self._exclude)
+            self._by_sizes[assumes_sizes], other._by_sizes = other, self._by_sizes
+        return self._by_sizes[assumes_sizes]
 
     def may_use(self, name: str) -> bool:
         """Whether the user did not leave this pass out."""

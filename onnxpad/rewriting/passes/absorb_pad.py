@@ -44,7 +44,7 @@ ADDS = {Form.PADS, Form.ASYMMETRIC, Form.WIDER_THAN_KERNEL, Form.COUNTS_PADDING}
 
 def rewrite(chain: Chain) -> Sequence[Chain | Skip]:
     """Let the operator do the padding of the Pad in front."""
-    step = chain.pad or chain.far_pad
+    step = chain.pad or chain.around.far_pad
     if step is None or chain.op.kind is Kind.PAD:
         return [Skip("no Pad node in front", moot=True)]
     return [attempted(_absorbed, chain, step)]
@@ -54,7 +54,7 @@ def _absorbed(chain: Chain, step: PadStep) -> Chain:
     _require_pad(chain, step)
     own = own_pads(chain)
     # A Pad in front of that shows itself when the model is read anew.
-    freed = replace(chain, pad=None, far_pad=None)
+    freed = replace(chain, pad=None, around=replace(chain.around, far_pad=None))
     if not any(step.pads.flat):
         return freed
     folded = chain.inner(step.pads)

@@ -56,8 +56,8 @@ def rewrite(chain: Chain) -> PassResult:
     node = composer.itself(inputs, sets=_attributes(chain))
     results = [
         composer.squeeze(Made(node.step, output), axis, role=f"squeeze{output or ''}")
-        for output in range(max(1, len(chain.outputs)))
-        if output == 0 or chain.outputs[output]
+        for output in range(max(1, len(chain.written.outputs)))
+        if output == 0 or chain.written.outputs[output]
     ]
     return composer.finish(*results)
 
@@ -73,7 +73,7 @@ def _weight(composer: Composer, weight: Weight, position: int) -> Operand:
 def _attributes(chain: Chain) -> dict[str, AttributeValue]:
     """What is written for one axis, written for two."""
     written: dict[str, AttributeValue] = {}
-    for name, value in chain.attributes:
+    for name, value in chain.written.attributes:
         new = _ALONG_NEW_AXIS.get(name)
         if new is None or not isinstance(value, tuple):
             continue

@@ -18,7 +18,7 @@ Example: ConvTranspose k3 s2 pads=[1, 1] output_padding=[1] becomes pads=[1, 0].
 
 from __future__ import annotations
 
-from onnxpad.geometry.windows import TapsAround, taps_behind
+from onnxpad.geometry.windows import Taps, taps_behind
 from onnxpad.padding.chain import Chain, Pads, PassResult
 from onnxpad.padding.expansion import Read
 from onnxpad.padding.forms import Form
@@ -44,7 +44,7 @@ def rewrite(chain: Chain) -> PassResult:
     require(any(crop.extra), "no output_padding", moot=True)
     behind = list(map(taps_behind, chain.axes, crop.pads.ends, crop.extra))
     less = Crop(Pads(crop.pads.begins, tuple(end for _, end in behind)), (0,) * chain.rank)
-    return grown(chain, less, [TapsAround(end, 0, 0, taps) for taps, end in behind])
+    return grown(chain, less, [Taps(end, back=taps) for taps, end in behind])
 
 
 def _apart(chain: Chain) -> PassResult:
@@ -52,7 +52,7 @@ def _apart(chain: Chain) -> PassResult:
     op = chain.op
     if op.kind not in (Kind.CONVOLUTION, Kind.TRANSPOSED) or op.weight != 1 or op.quantised:
         refuse("no convolution", moot=True)
-    if chain.inputs[CONV_BIAS : CONV_BIAS + 1] != (True,) or op.name == "DeformConv":
+    if chain.written.inputs[CONV_BIAS : CONV_BIAS + 1] != (True,) or op.name == "DeformConv":
         refuse("it has no bias", moot=True)
     require(not op.domain, "it computes more behind the bias", moot=True)
     require(chain.axes and not chain.trouble, "its padding cannot be read")

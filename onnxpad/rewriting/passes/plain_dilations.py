@@ -67,7 +67,9 @@ def _even(chain: Chain) -> Sequence[PassResult]:
     require_windows(chain)
     composer = Composer(chain.opset, chain.dtype)
     node = composer.itself(sets={"dilations": (bound.pop() if bound else 1,) * chain.rank})
-    return [composer.finish(*(Made(node.step, place) for place in range(len(chain.outputs))))]
+    return [
+        composer.finish(*(Made(node.step, place) for place in range(len(chain.written.outputs))))
+    ]
 
 
 def _odd(chain: Chain) -> PassResult:

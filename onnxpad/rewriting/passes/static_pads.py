@@ -48,7 +48,7 @@ def rewrite(chain: Chain) -> PassResult:
 
 
 def _all_axes(chain: Chain) -> Sequence[PassResult]:
-    lists_axes = chain.op.kind is Kind.PAD and chain.inputs[3:4] == (True,)
+    lists_axes = chain.op.kind is Kind.PAD and chain.written.inputs[3:4] == (True,)
     require(lists_axes and chain.pad, "no Pad node that lists axes", moot=True)
     return [_numbers(chain, pad_node(chain), value=False)]
 
@@ -60,7 +60,7 @@ def _numbers(chain: Chain, step: PadStep, *, value: bool) -> PassResult:
 
 def _scalar(chain: Chain) -> PassResult:
     """Take the value away, or its axis."""
-    step, given = chain.pad, chain.inputs[PadInput.VALUE :]
+    step, given = chain.pad, chain.written.inputs[PadInput.VALUE :]
     is_given = given[:1] == (True,) or given == (False,)
     if chain.op.kind is not Kind.PAD or step is None or not is_given:
         refuse("no Pad node with a value", moot=True)
@@ -94,7 +94,7 @@ def _quantised(chain: Chain) -> PassResult:
     if step.mode == "constant" and between.fill != 0:
         value = Numbers("value", first.dtype, (), (between.fill,))
     changed: dict[int, Operand | None] = {0: Named(first.source)}
-    if value is not None or len(chain.inputs) > PadInput.VALUE:
+    if value is not None or len(chain.written.inputs) > PadInput.VALUE:
         changed[PadInput.VALUE] = value
     composer = Composer(chain.opset, chain.dtype)
     padded = composer.itself(changed)

@@ -26,9 +26,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 from onnxpad.geometry.windows import (
+    Taps,
     cut,
     equal_crop,
     equal_ends,
@@ -73,7 +74,6 @@ ADDS = {
     Form.WIDER_THAN_KERNEL,
 }
 
-T = TypeVar("T")
 Written: TypeAlias = Chain | Expansion
 _EQUAL = "begin and end pads are equal"
 
@@ -215,7 +215,7 @@ def _no_pad(_: Chain, __: Crop) -> list[Written]:
     return refuse(reason, "--pass symmetric-pads-by-slice")
 
 
-def _multiples(chain: Chain, pads: Pads, taps: Sequence[T | None]) -> list[T]:
+def _multiples(chain: Chain, pads: Pads, taps: Sequence[Taps | None]) -> list[Taps]:
     """The taps of each axis; refuses where no number of them makes its pads equal."""
     for (axis, begin, end), one in zip(chain.sides(pads), taps, strict=True):
         if one is None:

@@ -58,7 +58,7 @@ def rewrite(chain: Chain) -> PassResult:
         "group": groups,
         "pads": (*(max(0, b) for b, _ in pads), *(max(0, e) for _, e in pads)),
     }
-    bias = [Read(CONV_BIAS)] if chain.inputs[CONV_BIAS:] == (True,) else []
+    bias = [Read(CONV_BIAS)] if chain.written.inputs[CONV_BIAS:] == (True,) else []
     # [C, M/groups, k...] as [M, C/groups, k...], each axis of the kernel reversed.
     turned = (groups * shape[1], shape[0] // groups, *shape[_FIRST:])
     weight = Reshaped(Read(_WEIGHT), turned, groups)

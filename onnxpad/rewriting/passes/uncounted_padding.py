@@ -73,7 +73,7 @@ def rewrite(chain: Chain) -> PassResult:
     whole = _whole(chain, pads)
     composer = Composer(opset, chain.dtype)
     bare: dict[str, AttributeValue] = {"pads": (0,) * (2 * chain.rank)}
-    old = [name for name, _ in chain.attributes if name in _OLD and name not in bare]
+    old = [name for name, _ in chain.written.attributes if name in _OLD and name not in bare]
     padded = _padded(composer, chain, Read(0), whole, "pad")
     average = composer.itself({0: padded}, sets=bare, removes=old)
     if sizes_known:
@@ -197,7 +197,7 @@ def _without_padding(chain: Chain, pads: Pads) -> Chain:
     SAME with windows that leave cells out becomes pads: runtimes do not agree on it.
     Behind a Pad, with idle operators between or not, all stays, for so this pass leaves averages.
     """
-    before_group = chain.far_pad is not None and chain.around.dequantised is not None
+    before_group = chain.around.far_pad is not None and chain.around.dequantised is not None
     if stands_behind_pad(chain) or before_group:
         refuse("it has no padding of its own", moot=True)
     plain = replace(chain, fill=Implicit.NOTHING)

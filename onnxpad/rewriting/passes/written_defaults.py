@@ -30,7 +30,7 @@ _WINDOWS = (Kind.CONVOLUTION, Kind.TRANSPOSED, Kind.MAX, Kind.AVERAGE, Kind.LP)
 
 def rewrite(chain: Chain) -> PassResult:
     """Say what the defaults are."""
-    written = dict(chain.attributes)
+    written = dict(chain.written.attributes)
     if chain.op.kind is Kind.PAD:
         wanted: dict[str, AttributeValue] = {"mode": "constant"}
     elif chain.op.kind in _WINDOWS and not chain.trouble and chain.axes:
@@ -42,7 +42,7 @@ def rewrite(chain: Chain) -> PassResult:
     require(missing, "everything is written", moot=True)
     composer = Composer(chain.opset, chain.dtype)
     node = composer.itself(sets=missing)
-    return composer.finish(*(Made(node.step, index) for index in range(len(chain.outputs))))
+    return composer.finish(*(Made(node.step, index) for index in range(len(chain.written.outputs))))
 
 
 def _of_windows(chain: Chain) -> dict[str, AttributeValue]:

@@ -51,7 +51,7 @@ def counted_share(
 
     A window of padding alone has some part too, so that its sum of 0 can be divided.
     """
-    window = {key: value for key, value in chain.attributes if key in _WINDOW}
+    window = {key: value for key, value in chain.written.attributes if key in _WINDOW}
     share = composer.add("AveragePool", padded, attributes=window | attributes, role="share")
     dilated = any(axis.dilation > 1 for axis in chain.axes)
     if not dilated and (pads is None or not reaches_kernel(chain, pads)):

@@ -55,7 +55,7 @@ def with_taps(
     Along each spatial axis `fronts` and `backs` taps, and the own ones `steps` apart.
     """
     weight, zero = chain.op.weight or 0, chain.op.weight_zero_point
-    has_point = zero is not None and chain.inputs[zero : zero + 1] == (True,)
+    has_point = zero is not None and chain.written.inputs[zero : zero + 1] == (True,)
     apart = (1, 1, *steps) if steps else ()
     point = Read(zero) if has_point and zero else None
     taps = Grown(Read(weight), (0, 0, *fronts), (0, 0, *backs), point, apart)
@@ -69,6 +69,6 @@ def with_taps(
 
 def unsaid(chain: Chain) -> tuple[str, ...]:
     """Attributes that explicit pads make wrong or idle."""
-    written = dict(chain.attributes)
+    written = dict(chain.written.attributes)
     idle = ("ceil_mode",) if written.get("ceil_mode") else ()
     return (*idle, "auto_pad") if written.get("auto_pad", "NOTSET") != "NOTSET" else idle

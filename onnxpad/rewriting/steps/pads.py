@@ -119,7 +119,7 @@ def pad_itself(
     step = chain.pad
     if value and step is not None and isinstance(step.fill, Constant):
         changed[PadInput.VALUE] = Numbers("value", chain.dtype, (), (step.fill.value,))
-    if len(chain.inputs) > PadInput.AXES:
+    if len(chain.written.inputs) > PadInput.AXES:
         changed[PadInput.AXES] = None
     return composer.itself(changed)
 

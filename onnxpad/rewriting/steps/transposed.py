@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from onnxpad.errors import counted
-from onnxpad.geometry.windows import TapsAround, transposed_output
+from onnxpad.geometry.windows import Taps, transposed_output
 from onnxpad.padding.chain import AutoPad, Chain, Pads
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.expansion import Expansion
@@ -91,7 +91,7 @@ def cropped(chain: Chain, done: Crop, wanted: Crop) -> Chain | Expansion:
     return composer.finish(composer.cut(whole, rest, chain.first_axis))
 
 
-def grown(chain: Chain, crop: Crop, taps: Sequence[TapsAround]) -> Chain | Expansion:
+def grown(chain: Chain, crop: Crop, taps: Sequence[Taps]) -> Chain | Expansion:
     """The operator with more taps, cropping as `crop` says."""
     fronts, backs = [one.front for one in taps], [one.back for one in taps]
     if not any((*fronts, *backs)):
@@ -104,7 +104,7 @@ def grown(chain: Chain, crop: Crop, taps: Sequence[TapsAround]) -> Chain | Expan
 
 def written(chain: Chain, crop: Crop) -> tuple[dict[str, AttributeValue], tuple[str, ...]]:
     """Attributes to set on the node and to remove from it, so that it crops like that."""
-    old = dict(chain.attributes)
+    old = dict(chain.written.attributes)
     sets: dict[str, AttributeValue] = {}
     if any(crop.pads.flat) or "pads" in old:
         sets["pads"] = crop.pads.flat

@@ -55,7 +55,7 @@ def of_axes(test: Callable[[Axis], bool]) -> Callable[[Chain], bool]:
 
 def writes(chain: Chain, name: str) -> bool:
     """Whether the node has an attribute of this name."""
-    return name in dict(chain.attributes)
+    return name in dict(chain.written.attributes)
 
 
 def overhangs(chain: Chain, pads: Pads) -> bool:
@@ -147,7 +147,7 @@ def has_multiplier(chain: Chain) -> bool:
 def has_bias(chain: Chain) -> bool:
     """Whether a convolution reads a bias."""
     place = _BIAS.get(chain.op.weight or 0)
-    return place is not None and chain.inputs[place : place + 1] == (True,)
+    return place is not None and chain.written.inputs[place : place + 1] == (True,)
 
 
 def is_off_middle(chain: Chain) -> bool | None:

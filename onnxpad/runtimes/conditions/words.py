@@ -162,7 +162,7 @@ def _has_mode(*modes: str) -> Test:
 
 def _leaves_sizes_open(chain: Chain) -> bool:
     """Whether the file leaves a size but the batch's open, be it known to the user or not."""
-    if chain.read_as.assumes_sizes or chain.shape is None:
+    if Mark.ASSUMES_SIZES in chain.around.marks or chain.shape is None:
         return True
     return any(not isinstance(size, int) for size in chain.shape[2:])
 
@@ -186,12 +186,13 @@ def _is_unknown(chain: Chain) -> bool:
     step = chain.pad
     if step is None or (step.unclear and step.unclear.illegal):
         return False
-    by_the_user = PadInput.PADS in step.computed and chain.read_as.assumes_sizes
+    assumes = Mark.ASSUMES_SIZES in chain.around.marks
+    by_the_user = PadInput.PADS in step.computed and assumes
     return bool(step.unclear or by_the_user)
 
 
 def _reads_value(chain: Chain) -> bool:
-    given = chain.inputs[PadInput.VALUE :][:1] == (True,)
+    given = chain.written.inputs[PadInput.VALUE :][:1] == (True,)
     return chain.opset >= Since.PAD_INPUTS and given
 
 

@@ -159,6 +159,6 @@ def loses_count(chain: Chain, odds: Odds = Odds.LIKELY) -> bool:
 
 def takes_pads(chain: Chain) -> bool:
     """Whether onnxruntime would fuse a Pad into the operator: explicit pads, one output."""
-    if chain.trouble or chain.op.title not in _FUSED or len(chain.outputs) > 1:
+    if chain.trouble or chain.op.title not in _FUSED or len(chain.written.outputs) > 1:
         return False
     return isinstance(chain.padding, Pads)

@@ -114,7 +114,7 @@ def _of_several(before: Chain, after: Expansion) -> Skip | None:
 
 def _left_alone(before: Chain, after: Chain) -> Skip | None:
     """Why an operator may not stop to read its Pad, which would then be fused into another."""
-    step = before.pad or before.far_pad
+    step = before.pad or before.around.far_pad
     stops = after.pad is None or _stands_instead(after.pad)
     if step is None or not (
         stops and _loses_pad(before, after) and Mark.POOLS_READ_PAD in before.around.marks
@@ -129,7 +129,8 @@ def _left_alone(before: Chain, after: Chain) -> Skip | None:
 
 
 def _loses_pad(before: Chain, after: Chain) -> bool:
-    return before.pad is not None or (before.far_pad is not None and after.far_pad is None)
+    lost = before.around.far_pad and not after.around.far_pad
+    return before.pad is not None or bool(lost)
 
 
 def _needs_valid(written: Chain) -> bool:
@@ -165,11 +166,11 @@ def _refusal(before: Chain, written: Chain) -> Skip | None:
 
 def _placed(before: Chain, after: Chain) -> Chain:
     """`after` with the Pad that is then nearest to it."""
-    around, step = before.around, after.pad
+    around, step = after.around, after.pad
     if step is not None and step != before.pad:
         return replace(after, around=replace(around, nearest=_new_nearest(around, step)))
     if step is not None or not _loses_pad(before, after):
-        return replace(after, around=around)
+        return after
     step = around.nearest
     behind = step is not None and step.unclear == FURTHER
     unknown = PadStep(Pads.zero(before.tensor_rank), Constant(0), unclear=FURTHER)
@@ -245,7 +246,7 @@ def _with_valid(node: Step | Itself, before: Chain) -> Step | Itself:
     if isinstance(node, Step):
         return _valid_step(node)
     sets = (*(one for one in node.sets if one[0] != "pads"), _VALID)
-    gone = ("pads",) if "pads" in dict(before.attributes) else ()
+    gone = ("pads",) if "pads" in dict(before.written.attributes) else ()
     removes = dict.fromkeys((*node.removes, *gone))
     return node._replace(sets=sets, removes=tuple(name for name in removes if name != "auto_pad"))
 
@@ -270,7 +271,7 @@ def _windows(before: Chain, after: Expansion) -> Iterator[tuple[int, Chain]]:
         if isinstance(node, Step):
             written = dict(node.attributes)
         else:
-            kept = {n: v for n, v in before.attributes if n not in node.removes}
+            kept = {n: v for n, v in before.written.attributes if n not in node.removes}
             written = kept | dict(node.sets)
         flat, kernel = written.get("pads", Pads.zero(before.rank).flat), written.get("kernel_shape")
         if written.get("auto_pad", "NOTSET") != "NOTSET" or not isinstance(flat, tuple):
@@ -288,8 +289,8 @@ def _windows(before: Chain, after: Expansion) -> Iterator[tuple[int, Chain]]:
         )
         if _data(node) != Read(0):
             axes = tuple(axis._replace(size=None) for axis in before.axes)
-            around = replace(before.around, nearest=None)
-            chain = replace(chain, axes=axes, pad=None, far_pad=None, around=around)
+            around = replace(before.around, nearest=None, far_pad=None)
+            chain = replace(chain, axes=axes, pad=None, around=around)
         yield index, chain
 
 

@@ -13,7 +13,6 @@ from onnx import AttributeProto, GraphProto, ModelProto, helper
 import onnxpad
 from onnxpad import OnnxpadError
 from tests.models.every_operator import every_operator
-from tests.models.tiny import tiny
 
 WRONG = (
     helper.make_attribute("a", 3),
@@ -76,12 +75,3 @@ def test_some_attributes_of_another_type() -> None:
 def test_all_attributes_of_another_type(place: int, name: str) -> None:
     for wrong in WRONG:
         _judge(_changed(every_operator(), place, name, wrong))
-
-
-@pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.parametrize("name", ["value", "pads", "mode"])
-def test_a_pad_whose_attributes_have_another_type(name: str, wrong: AttributeProto) -> None:
-    behind = "[first] q = Pad <pads = [0, 0, 1, 0, 0, 1]> (x) "
-    pad = "[op] y = Pad <pads = [0, 0, 1, 0, 0, 1], value = 0.0> "
-    _judge(_changed(tiny(f"{pad} (x)", opset=10), 0, name, wrong))
-    _judge(_changed(tiny(f"{behind} {pad} (q)", opset=10), 1, name, wrong))

@@ -1,4 +1,4 @@
-"""Models of an opset or an IR version that did not exist when this was written."""
+"""Models of an opset or an IR version that did not exist when this was written, or never will."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ import pytest
 from onnx import parser
 
 import onnxpad
-from onnxpad.rewriting.passes import all_passes
+from tests.names import PASSES
 
 MODEL = """
 <ir_version: 10, opset_import: ["" : 21]>
@@ -40,7 +40,7 @@ def test_every_node_of_a_newer_opset_is_listed_and_said_to_be_unknown() -> None:
         assert [str(one.judgement.answer) for one in told] == ["unknown"] * 3
 
 
-@pytest.mark.parametrize("name", all_passes())
+@pytest.mark.parametrize("name", PASSES)
 def test_no_pass_changes_a_newer_opset(name: str, tmp_path: Path) -> None:
     before, after = tmp_path / "before.onnx", tmp_path / "after.onnx"
     onnx.save(model(NEXT), before)
@@ -57,3 +57,13 @@ def test_a_newer_ir_version_is_read() -> None:
     done = onnxpad.rewrite(model(21, ir_version=99))
     assert done.model.ir_version == 99
     assert len(done.changes) == 1
+
+
+@pytest.mark.parametrize("opset", [-1, 2**31, 2**40])
+def test_an_opset_that_no_runtime_can_name_is_refused(opset: int) -> None:
+    """onnx takes an int32 and says TypeError to others."""
+    for verb in (onnxpad.inspect, onnxpad.rewrite):
+        with pytest.raises(onnxpad.ModelError, match=f"opset {opset}, which does not exist"):
+            verb(model(opset))
+    verdict = onnxpad.validate(model(opset), model(21), device="cpu", run_only=True).verdict
+    assert verdict is not onnxpad.Verdict.PROVED

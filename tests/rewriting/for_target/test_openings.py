@@ -10,8 +10,7 @@ import onnx
 import pytest
 
 from onnxpad import inspect, rewrite
-from onnxpad.padding.effective_pads import told_in
-from tests.command import run
+from tests.command import run, told_in
 from tests.rewriting.for_target.test_search import CONV, model_of
 from tools.benchmarks.networks import Network
 

@@ -11,8 +11,7 @@ import onnx_graphsurgeon as gs
 import pytest
 from onnx import ModelProto, helper, parser
 
-from onnxpad import RequestError, Rewriting, rewrite
-from onnxpad.rewriting.for_target.report import PassPlan
+from onnxpad import RequestError, rewrite
 
 CONV = """<ir_version: 8, opset_import: ["" : 17]>
 g (float[1,2,8,8] x) => (float[1,3,4,4] y) <float[3,2,3,3] w> {
@@ -32,15 +31,6 @@ def model_of(text: str) -> ModelProto:
         model.graph.initializer.append(onnx.numpy_helper.from_array(values.astype(kind), "w"))
         model.graph.value_info.remove(value)
     return model
-
-
-def for_target(text: str, target: str, **options: Any) -> Rewriting:
-    return rewrite(model_of(text), target=target, **options)
-
-
-def plans(done: Rewriting) -> list[tuple[str, ...]]:
-    assert done.fitting is not None
-    return [one.way.passes for one in done.fitting.plans if isinstance(one.way, PassPlan)]
 
 
 def test_a_graph_is_edited_in_place() -> None:
