@@ -78,7 +78,7 @@ class Rewriting(Edited, Report):
 
     `skips` are nodes that a pass left alone, with the reason, `notes` nodes where it had nothing
     to do and says more. `fitting` is what was done for `target`. `relied_on` are the sizes that
-    the user stated, where something was edited or a target takes all: sizes of inputs are written
+    the user stated, where the result would be another without them: sizes of inputs are written
     into the model, other facts into its metadata as `onnxpad.holds_where`. `operators` are
     counts, None of a graphsurgeon Graph, `original` gives the model as it was. `unknown_operators`
     are those of ONNX's domain that their opset does not have. `runs` are those of the whole model,
@@ -225,8 +225,8 @@ def rewrite(  # noqa: PLR0913  one option each
         asked = planner(target, **granted)
         default = () if asked else DEFAULT_PASSES
         rules = [find_pass(name) for name in (default if passes is None else names_of(passes))]
-        # As it was, to work on once more, with sizes that a target waits for.
-        kept = replace(opened, owned=False) if asked else opened
+        # As it was, to work on once more: without the sizes, or with some that a target waits for.
+        kept = replace(opened, owned=False) if dims or asked else opened
         wanted = Wanted(kept, rules, asked, Preferences(ambiguous, legacy_split), nodes)
         done = wanted.opened_up(wanted.done(dims, progress), dims)
         session, log, fitting = done.session, done.log, done.fitting
@@ -235,7 +235,7 @@ def rewrite(  # noqa: PLR0913  one option each
         name = asked.judge.target.name if asked else ""
         if strict:
             _refuse_rest(skips, fitting, name)
-        relied = done.relied(dims)
+        relied = wanted.relied(done, dims)
         session.restate(stated(kept.model, session.script, relied, whole=kept.surgeon is None))
         session.restate(_corrections(session, log.changes))
         result = finish(session, opened) if session.script else untouched(opened)
