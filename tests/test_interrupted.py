@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.processes import ROOT, environment
-from tools.hostile.interrupted import ONNXPAD, Attack, while_python_starts
+from tools.hostile.interrupted import Attack
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX")
 
@@ -25,30 +25,6 @@ def _heard() -> Iterator[None]:
     yield
     for number, handler in before.items():
         signal.signal(number, handler)
-
-
-@pytest.mark.parametrize(
-    ("files", "error", "early"),
-    [
-        (["<frozen runpy>", "/lib/python3.11/enum.py"], "KeyboardInterrupt", True),
-        (["/lib/python3.11/site.py"], "KeyboardInterrupt", True),
-        (["<frozen runpy>", f"{ONNXPAD}/__init__.py"], "KeyboardInterrupt", True),
-        (["<frozen runpy>", f"{ONNXPAD}/__main__.py"], "KeyboardInterrupt", True),
-        ([f"{ONNXPAD}/__main__.py", f"{ONNXPAD}/cli/__init__.py"], "KeyboardInterrupt", False),
-        (
-            [f"{ONNXPAD}/__main__.py", f"{ONNXPAD}/errors.py", "/x/re.py"],
-            "KeyboardInterrupt",
-            False,
-        ),
-        (["<frozen runpy>"], "ValueError: KeyboardInterrupt is no number", False),
-    ],
-)
-def test_what_python_says_of_an_interrupt_while_it_starts(
-    files: list[str], error: str, early: bool
-) -> None:
-    frames = "".join(f'  File "{name}", line 7, in f\n    work()\n' for name in files)
-    said = f"Traceback (most recent call last):\n{frames}{error}\n"
-    assert while_python_starts(said.encode()) == early
 
 
 def test_onnxpad_answers_signals_from_its_first_act_on() -> None:

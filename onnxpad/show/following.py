@@ -79,11 +79,12 @@ def _for_traps(inspection: Inspection) -> list[str] | None:
     auto_pad = any("auto_pad" in node.forms for node in inspection.nodes)
     if not (passes or inspection.ambiguous or auto_pad):
         return None
-    stated = given_text(inspection.assumed)
-    return [*(f"--pass {name}" for name in passes), stated, *_dims_for(inspection.nodes)]
+    dims = _dims_for(inspection.nodes)
+    stated = {name: fact for name, fact in inspection.assumed.items() if name not in dims}
+    return [*(f"--pass {name}" for name in passes), given_text(stated), *dims.values()]
 
 
-def _dims_for(nodes: Sequence[PaddedNode]) -> list[str]:
+def _dims_for(nodes: Sequence[PaddedNode]) -> dict[str, str]:
     """Facts of sizes that make pads known: numbers only where they mend a trap."""
     facts: dict[str, str] = {}
     for node in nodes:
@@ -92,7 +93,7 @@ def _dims_for(nodes: Sequence[PaddedNode]) -> list[str]:
         for fact in shlex.split(hint)[1::2] if hint.startswith("--dim") else ():
             if mends or "%" in fact:
                 facts.setdefault(fact.partition("=")[0].partition("%")[0], f"--dim '{fact}'")
-    return list(facts.values())
+    return facts
 
 
 def _for_targets(inspection: Inspection) -> list[str] | None:

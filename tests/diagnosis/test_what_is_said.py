@@ -11,12 +11,10 @@ import pytest
 from onnx import ModelProto, helper, parser
 
 from onnxpad import Diagnosis, RequestError, diagnose, validate
-from onnxpad.show.diagnoses import diagnosis_document
 from tests.diagnosis.texts import BEGIN, END, HALF, against, assert_found, network
 from tests.retargeting.running import Array, outputs, signed
 
 OPEN = "float[1, 2, H, W] x"
-AGAIN = "onnxpad diagnose m.onnx --data r.npz"
 
 
 def conv(pads: str, x: str = OPEN) -> ModelProto:
@@ -92,7 +90,7 @@ def test_values_that_cannot_tell_are_said_so() -> None:
         right = outputs(models[1], {"x": value})[0]
         found = diagnose(models[0], inputs={"x": value}, outputs={"y": right})
         assert [one.node for one in found.nodes if one.changed] == ["c"]
-        said = str(diagnosis_document(found))
+        said = found.to_text()
         assert ("inputs below the padded number" in said) == named, said
 
 
@@ -114,7 +112,7 @@ def test_nodes_that_the_reference_does_not_see_are_named_with_what_to_add(stem: 
     found = diagnose(model, inputs=feeds, outputs={"h1": made["h1"]})
     assert [entry.node for entry in found.plan.entries] == ["stem"] * (stem != HALF)
     line = "2 nodes are not seen by this reference: s2, h2; add output 'h2' to it"
-    assert line in str(diagnosis_document(found)).splitlines()
+    assert line in found.to_text().splitlines()
     assert [(one.node, one.outputs) for one in found.unseen] == [("s2", ("h2",)), ("h2", ("h2",))]
     assert found.to_json()["without_reference"] == ["h2"]
     assert not {"s2", "h2"} & {*found.same_either_way}
@@ -195,7 +193,7 @@ def test_a_reference_that_was_rounded_before_it_was_saved_is_said_to_be(kind: st
     assert (found.explained, found.cause) == (False, "unknown"), found.reason
     assert any(f"one that {kind} holds" in warning for warning in found.warnings)
     assert found.settling_atol is not None
-    assert f"--atol {found.settling_atol:g}" in str(diagnosis_document(found, again=AGAIN))
+    assert f"atol {found.settling_atol:g}" in found.to_text()
     assert of(saved, found.settling_atol).explained
 
 
@@ -205,6 +203,6 @@ def test_a_solved_fill_is_said_to_be_one() -> None:
     wrong = network("y = Conv <pads = [1, 1, 1, 1]> (x, w)", w=(3, 2, 3, 3))
     told = "a second sample would tell a constant from a number of this input"
     for seeds, named in (((2,), True), ((2, 3), False)):
-        said = str(diagnosis_document(against(wrong, right, *seeds)))
+        said = against(wrong, right, *seeds).to_text()
         assert "the fill was solved for" in said
         assert (told in said) is named

@@ -87,14 +87,6 @@ def test_the_sdist_has_what_the_checks_need(built: Path) -> None:
     assert names >= {"README.md", "LICENSE", "tests/check.py", "models/ORIGINS.md", *DATA}
 
 
-def test_both_pass_the_checks_of_the_package_index(built: Path) -> None:
-    pytest.importorskip("twine")
-    files = [str(path) for path in built.iterdir()]
-    command = [sys.executable, "-m", "twine", "check", "--strict", *files]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout
-
-
 def test_every_python_that_is_named_is_allowed() -> None:
     named = [one.rpartition(" ")[2] for one in PROJECT["classifiers"] if ":: 3." in one]
     assert named == ["3.11", "3.12", "3.13", "3.14"]

@@ -42,9 +42,9 @@ def test_rooms_stay_within_their_budgets(name: str) -> None:
     assert BUDGETS[name] <= held * (1 + SLACK) + SMALL
 
 
-INNER = re.compile(r"^ *(from onnxpad\.|import onnxpad\.)", re.MULTILINE)
-"""An import of a module of the product; what is public is imported from onnxpad."""
-MOST_INNER = 16_000
+INNER = re.compile(r"^ *(from|import) onnxpad\.(?!integrations)", re.MULTILINE)
+"""An import of a module of the product; what is public is onnxpad and `onnxpad.integrations`."""
+MOST_INNER = 10_900
 """A third of the lines of tests are the goal: tests ask what users ask."""
 
 

@@ -12,6 +12,7 @@ import onnx
 from numpy.typing import NDArray
 
 from onnxpad import Rewriting, Skip, rewrite
+from tests.models.text import text_model
 from tests.oracle.interpreter import run_model
 from tests.oracle.onnxruntime_levels import ran
 
@@ -34,11 +35,8 @@ def tiny(
     held = [W] if reads_w and " w =" not in constants else []
     held += [constants] if constants else []
     given = f"{x} x" + (f", {inputs}" if inputs else "")
-    model: onnx.ModelProto = onnx.parser.parse_model(
-        f'<ir_version: {ir_version}, opset_import: ["": {opset}, "com.microsoft": 1]>\n'
-        f"tiny ({given}) => ({result} y) <{', '.join(held)}> {{ {body} }}"
-    )
-    return model
+    result, constants = f"{result} y", ", ".join(held)
+    return text_model(body, given, outputs=result, constants=constants, opset=opset, ir=ir_version)
 
 
 def numbers(*values: float, dtype: str = "float32") -> Array:

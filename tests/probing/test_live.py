@@ -16,7 +16,6 @@ import pytest
 
 import onnxpad
 from onnxpad import RequestError, RuntimeUnavailable
-from onnxpad.rewriting.for_target.report import NoWay
 from tests.oracle.interpreter import run_model
 from tests.probing.runtimes import (
     HEAD,
@@ -202,8 +201,8 @@ def test_no_way_names_what_the_runtime_lacks() -> None:
         "}"
     )
     (verdict,) = onnxpad.rewrite(model, target=run).unfit
-    assert isinstance(verdict.way, NoWay)
-    lacks = [one.judgement.reason.removeprefix("ValueError: no ") for one in verdict.way.remaining]
+    left = getattr(verdict.way, "remaining", ())
+    lacks = [one.judgement.reason.removeprefix("ValueError: no ") for one in left]
     assert {"auto_pad", "asymmetric pads", "Slice"} < set(lacks)
     assert len(set(lacks)) == len(lacks) == 4
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import onnx
 
 import onnxpad
-from onnxpad.proof import Limits, Proof, prove
-from onnxpad.rewriting.passes import all_passes
+from tests.names import PASSES
+from tests.proof.kernel import Limits, Proof, prove
 from tests.random_models.applying import applying
 from tests.random_models.building import Built, build
 from tests.random_models.drawing import draw
@@ -70,7 +70,7 @@ def random_spec(number: int, seed: int) -> Spec:
 
 def rewrites(spec: Spec, built: Built) -> Iterator[tuple[str, onnx.ModelProto]]:
     """What every pass that applies makes of a model."""
-    for name in applying(built.model, all_passes(), stated(spec)):
+    for name in applying(built.model, PASSES, stated(spec)):
         done = onnxpad.rewrite(built.model, passes=[name], dims=stated(spec))
         if done.changed:
             assert isinstance(done.model, onnx.ModelProto)

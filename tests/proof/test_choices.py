@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from onnx import numpy_helper
 
-from onnxpad.proof import prove
+from tests.proof.kernel import prove
 from tests.proof.small_models import text
 
 

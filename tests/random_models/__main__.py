@@ -20,16 +20,14 @@ def main() -> None:
     options = parser.parse_args()
     failures: list[Failure] = []
     applied: Counter[str] = Counter()
-    excluded: Counter[str] = Counter()
     for seed in range(options.seed, options.seed + options.count):
         for kind in KINDS:
             checked = check(draw(kind, seed), options.pairs)
             applied.update(" > ".join(order) for order in checked.applied)
-            excluded.update(checked.excluded)
             failures += checked.failures
         sys.stdout.write(f"\rseed {seed}, {len(failures)} failures")
         sys.stdout.flush()
-    for name, count in [*sorted(applied.items()), *excluded.most_common()]:
+    for name, count in sorted(applied.items()):
         sys.stdout.write(f"\n{count:>7}  {name}")
     for failure in failures[:SHOWN]:
         sys.stdout.write(f"\n{failure}")

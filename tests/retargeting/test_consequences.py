@@ -137,7 +137,7 @@ def test_bodies_and_graphs_follow_too() -> None:
 
 SIZES_OF_MINUS_1 = """
 import onnx
-from onnxpad.retargeting import retarget
+from onnxpad import retarget
 model = onnx.parser.parse_model('''<ir_version: 8, opset_import: ["" : 17]>
  g (float[1,2,-1,-1] x) => (float[a,b,c,d] y)
   <int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[1] minus = {-1}>

@@ -10,8 +10,8 @@ import onnx
 import pytest
 
 from onnxpad import rewrite
-from onnxpad.rewriting.passes import all_passes
 from tests.models.proto_differences import differences
+from tests.names import PASSES
 from tests.oracle.interpreter import run_model
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,7 +86,7 @@ def touched(path: str, names: set[str]) -> bool:
     return kind in ("initializer", "value_info") and (owned or path.endswith(("removed", "added")))
 
 
-@pytest.mark.parametrize("rule", all_passes())
+@pytest.mark.parametrize("rule", PASSES)
 def test_other_nodes_stay_as_they_are(rule: str) -> None:
     model = decorated(DECORATED.replace("[rest] y = local.f (d)", MORE))
     done = rewrite(model, passes=[rule])

@@ -78,7 +78,7 @@ def test_a_model_in_memory_whose_weights_lie_elsewhere(tmp_path: Path) -> None:
     onnx.save(ONE, path, save_as_external_data=True, size_threshold=0, location="weights.bin")
     lost, outputs = onnx.load(path, load_external_data=False), {"y": X}
     advice = (
-        r"'weights.bin', which is no file in '.*'; give the path of the model's file, or load it"
+        r"'weights.bin', which is no file in '.*'.*; give the path of the model's file, or load it"
     )
     for run in (
         lambda: validate(lost, path, device="cpu"),

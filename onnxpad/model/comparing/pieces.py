@@ -77,30 +77,19 @@ def standalone(part: Network, feeds: Mapping[str, Array]) -> ModelProto:
 
 
 def renamed(network: Network, mapping: Mapping[str, str]) -> Network:
-    """A copy in which tensors of the main graph have other names; clashing names make way."""
-    changes = dict(mapping)
-    taken = set(network.producers) | set(network.initializers) | set(network.fed)
-    for name in set(mapping.values()) & taken - mapping.keys():
+    """A copy in which tensors have other names; clashing names make way."""
+    model, changes = copied(network.model), dict(mapping)
+    nodes = list(every_node(model.graph.node))
+    taken = {name for node in nodes for name in node.output}.union(network.initializers)
+    for name in set(mapping.values()) & taken.union(network.fed) - mapping.keys():
         changes[name] = f"{name}/renamed"
-    model = copied(network.model)
-    _rename(model.graph, changes)
-    for value in [*model.graph.input, *model.graph.output, *model.graph.initializer]:
-        value.name = changes.get(value.name, value.name)
-    return network.like(model)
-
-
-def _rename(graph: GraphProto, changes: Mapping[str, str]) -> None:
-    for node in graph.node:
+    for graph in (model.graph, *(body for node in nodes for body in bodies(node))):
+        for value in (*graph.input, *graph.output, *graph.initializer):
+            value.name = changes.get(value.name, value.name)
+    for node in nodes:
         for names in (node.input, node.output):
-            for index, name in enumerate(names):
-                names[index] = changes.get(name, name)
-        for body in bodies(node):
-            own = {name for inner in body.node for name in inner.output}
-            own |= {value.name for value in [*body.input, *body.initializer]}
-            outer = {old: new for old, new in changes.items() if old not in own}
-            _rename(body, outer)
-            for value in body.output:
-                value.name = outer.get(value.name, value.name)
+            names[:] = [changes.get(name, name) for name in names]
+    return network.like(model)
 
 
 def variant(

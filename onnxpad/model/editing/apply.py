@@ -17,7 +17,7 @@ from onnx import (
     numpy_helper,
 )
 
-from onnxpad.errors import InternalError, ModelError
+from onnxpad.errors import InternalError
 from onnxpad.model.editing.script import (
     Edit,
     FixSize,
@@ -71,25 +71,6 @@ def _turned(weight: np.ndarray, groups: int) -> np.ndarray:
     return np.flip(joined, tuple(range(2, joined.ndim)))
 
 
-class Weights:
-    """Reads whole constants of a model that came from `source`, or was made in memory."""
-
-    def __init__(self, source: Source | None = None) -> None:
-        self._left = source.left if source else None
-        self._folder = source.folder if source else None
-
-    def array(self, tensor: TensorProto) -> np.ndarray:
-        """The values of a tensor as the model holds it, left in its file or not.
-
-        Raises ModelError where the contents cannot be read.
-        """
-        try:
-            whole = self._left.completed(tensor) if self._left else tensor
-            return numpy_helper.to_array(whole, str(self._folder or ""))
-        except Exception as error:  # numpy_helper raises many kinds for damaged tensors
-            raise ModelError(f"the constant '{tensor.name}' cannot be read: {error}") from error
-
-
 class ProtoApplier:
     """Applies edits one by one; `finish` puts new nodes into the model once for all.
 
@@ -97,7 +78,7 @@ class ProtoApplier:
     too large to be read as numbers, get a type only.
     """
 
-    def __init__(self, document: Document, weights: Weights | None = None) -> None:
+    def __init__(self, document: Document, weights: Source | None = None) -> None:
         self._document = document
         self._weights = weights
         self._nodes: dict[str, dict[int, Node]] = {}
@@ -196,7 +177,7 @@ class ProtoApplier:
             header = TensorProto(name=edit.name, dims=edit.dims, data_type=code, doc_string=mark)
             header.data_location = TensorProto.EXTERNAL
             return header
-        weights = self._weights or Weights()
+        weights = self._weights or Source(None, None)
         values = constant_array(edit, lambda name: weights.array(stored_constant(scope, name)))
         made = numpy_helper.from_array(values, edit.name)
         made.data_type = code

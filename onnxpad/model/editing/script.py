@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain, count
 from typing import Any, NamedTuple, TypeAlias
 
 from onnxpad.model.graph.context import Context
@@ -196,18 +197,14 @@ class Names:
     def __init__(self, document: Document) -> None:
         self._document = document
         self._taken: set[str] | None = None
-        self._numbers: dict[str, int] = {}
 
     def new(self, wanted: str) -> str:
         """`wanted`, with a number where it is taken."""
         if self._taken is None:
             self._taken = set(_all_names(self._document))
-        name, number = wanted, self._numbers.get(wanted, 1)
-        while name in self._taken:
-            name = f"{wanted}_{number}"
-            number += 1
+        numbered = (f"{wanted}_{number}" for number in count(1))
+        name = next(one for one in chain([wanted], numbered) if one not in self._taken)
         self._taken.add(name)
-        self._numbers[wanted] = number
         return name
 
 

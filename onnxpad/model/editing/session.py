@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from onnx import ModelProto
 
 from onnxpad.errors import RequestError
-from onnxpad.model.editing.apply import ProtoApplier, Weights
+from onnxpad.model.editing.apply import ProtoApplier
 from onnxpad.model.editing.emit import emit
 from onnxpad.model.editing.script import Edit, ForgetType, Names
 from onnxpad.model.files.contents import is_standard
@@ -60,7 +60,7 @@ class EditSession(Survey):
         known["keeps_functions"] = keeps_functions
         super().__init__(model, prefer=prefer, **known)
         self._owned = owned
-        self._weights = None if weightless else Weights(source)
+        self._weights = None if weightless else source or Source(None, None)
         self._memory: dict[tuple[str, int], tuple[Chain, Any]] = {}
         self.script: list[Edit] = []
         self._start_editing()

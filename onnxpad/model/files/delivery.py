@@ -26,8 +26,7 @@ from onnxpad.model.files.splicing import (
     Piece,
     Stretch,
     UnreadFile,
-    joined,
-    write_all,
+    blocks_of,
 )
 from onnxpad.verbs import is_path, refuse_unless
 
@@ -168,7 +167,7 @@ def deliver(
                 "path of the file that the model came from"
             ) from error
         with staged.create(target.resolve(), replace=True) as file:
-            write_all(data, file)
+            file.writelines(blocks_of(data))
 
 
 def _stream(data: Sequence[Piece], files: tuple[DataFile, ...], path: AnyPath) -> None:
@@ -178,7 +177,7 @@ def _stream(data: Sequence[Piece], files: tuple[DataFile, ...], path: AnyPath) -
             f"{told}: the model has its weights in '{files[0].location}', which would stay behind; "
             "write to a file in a folder"
         )
-    in_memory = joined(data)
+    in_memory = b"".join(blocks_of(data))
     with explained(told):
         if is_standard(path):
             sys.stdout.flush()

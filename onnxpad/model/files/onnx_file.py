@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 from google.protobuf.message import (  # type: ignore[import-untyped, unused-ignore]
     DecodeError,
 )
-from onnx import ModelProto
+from onnx import ModelProto, TensorProto, numpy_helper
 
 from onnxpad.errors import ModelError
 from onnxpad.model.files.contents import (
@@ -63,6 +64,17 @@ class Source:
     def left(self) -> UnreadFile | None:
         """The weights that were left out; None where the model has them all."""
         return self.data if isinstance(self.data, UnreadFile) else None
+
+    def array(self, tensor: TensorProto) -> np.ndarray:
+        """The values of a tensor as the model holds it, left in its file or not.
+
+        Raises ModelError where the contents cannot be read.
+        """
+        try:
+            whole = self.left.completed(tensor) if self.left else tensor
+            return numpy_helper.to_array(whole, str(self.folder or ""))
+        except Exception as error:  # numpy_helper raises many kinds for damaged tensors
+            raise ModelError(f"the constant '{tensor.name}' cannot be read: {error}") from error
 
 
 def load(path: AnyPath) -> ModelProto:

@@ -17,7 +17,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 from onnx import ModelProto, TensorProto
 
@@ -101,7 +101,7 @@ class UnreadFile:
 
     def serialised(self, model: ModelProto, more: bytes = b"") -> bytes:
         """The bytes of a model with all its weights, and `more` behind."""
-        return joined([*self.whole(model), more])
+        return b"".join(blocks_of([*self.whole(model), more]))
 
     def whole(self, model: ModelProto) -> list[Piece]:
         """The same as pieces that follow each other, of which those of the file are not read."""
@@ -176,17 +176,10 @@ def unread(path: str | os.PathLike[str], most: int) -> UnreadFile | None:
     return None
 
 
-def write_all(pieces: Iterable[Piece], target: BinaryIO) -> None:
-    """Write pieces behind each other at the end of a file."""
+def blocks_of(pieces: Iterable[Piece]) -> Iterator[bytes | memoryview]:
+    """The bytes of pieces that follow each other."""
     for piece in pieces:
-        target.writelines(piece if isinstance(piece, Stretch) else (piece,))
-
-
-def joined(pieces: Iterable[Piece]) -> bytes:
-    """The bytes of pieces behind each other."""
-    return b"".join(
-        block for piece in pieces for block in (piece if isinstance(piece, Stretch) else (piece,))
-    )
+        yield from piece if isinstance(piece, Stretch) else (piece,)
 
 
 def lighten(file: UnreadFile) -> bytes | None:

@@ -8,8 +8,8 @@ import pytest
 from onnx import ModelProto, NodeProto, parser
 
 from onnxpad import ModelError, inspect, rewrite
-from onnxpad.rewriting.passes import all_passes
 from tests.models.tiny import tiny
+from tests.names import PASSES
 
 HUGE = 2**63 - 1
 PAD = tiny("[op] y = Pad(x, p)", constants="int64[6] p = {0,0,1,0,0,-1}")
@@ -24,7 +24,7 @@ def broken(model: ModelProto, change: Callable[[NodeProto], object]) -> ModelPro
 
 
 @pytest.mark.parametrize("model", [PAD, CROP], ids=["Pad", "ConvTranspose"])
-@pytest.mark.parametrize("rule", all_passes())
+@pytest.mark.parametrize("rule", PASSES)
 def test_a_node_without_an_output(model: ModelProto, rule: str) -> None:
     for wrong in (
         broken(model, lambda node: node.output.pop()),
@@ -34,7 +34,7 @@ def test_a_node_without_an_output(model: ModelProto, rule: str) -> None:
             rewrite(wrong, passes=rule)
 
 
-@pytest.mark.parametrize("rule", all_passes())
+@pytest.mark.parametrize("rule", PASSES)
 def test_a_pad_without_an_input(rule: str) -> None:
     for wrong in (
         broken(PAD, lambda node: node.ClearField("input")),
@@ -44,7 +44,7 @@ def test_a_pad_without_an_input(rule: str) -> None:
             rewrite(wrong, passes=rule)
 
 
-@pytest.mark.parametrize("rule", all_passes())
+@pytest.mark.parametrize("rule", PASSES)
 def test_a_convolution_without_a_weight(rule: str) -> None:
     wrong = broken(CROP, lambda node: node.input.pop())
     done = rewrite(wrong, passes=rule)
@@ -57,7 +57,7 @@ def test_a_weight_of_one_axis() -> None:
         "[op] y = ConvTranspose<kernel_shape = [3], pads = [0, 1]>(x, v)",
         constants="float[3] v = {1, 2, 3}",
     )
-    for rule in all_passes():
+    for rule in PASSES:
         with pytest.raises(ModelError, match="its kernel has 1 axis, its weight 1 axis in all"):
             rewrite(wrong, passes=rule)
 
@@ -69,7 +69,7 @@ def test_pads_beyond_any_size() -> None:
         tiny("q = Identity(p) [op] y = Pad(x, q)", constants=f"int64[6] p = {huge}"),
         tiny(f'[op] y = Pad<mode = "edge", pads = [{HUGE},0,0,0,0,0]>(x)', opset=10),
     ):
-        for rule in all_passes():
+        for rule in PASSES:
             for one in rewrite(model, passes=rule).skips:
                 assert "beyond any real size" in one.skip.reason
         assert rewrite(model, passes="plain-pad").skips

@@ -8,7 +8,7 @@ import onnx
 import pytest
 
 from onnxpad import inspect, rewrite
-from onnxpad.runtimes.targets import all_targets
+from tests.names import TARGETS
 from tests.rewriting.for_target.test_search import CONV, model_of
 from tools.benchmarks.networks import Network
 
@@ -32,7 +32,7 @@ def test_what_is_not_known_may_be_brought_where_it_is_allowed() -> None:
     assert not kept.fitting.granted  # type: ignore[union-attr]
 
 
-@pytest.mark.parametrize("name", all_targets())
+@pytest.mark.parametrize("name", TARGETS)
 def test_nodes_that_lack_inputs_or_outputs_are_judged_too(name: str) -> None:
     model = model_of(PADDED)
     odd = [("Concat", ["e", "c"], []), ("Concat", ["e"], ["d"]), ("Slice", [], ["c"])]
