@@ -96,12 +96,9 @@ def _clean_up() -> None:
 
     They come last: the main thread would have something to say about them.
     """
-    abandon = getattr(sys.modules.get("onnxpad.model.files.atomic"), "abandon", None)
-    if abandon is not None:
-        abandon()
-    erase_all = getattr(sys.modules.get("onnxpad.show.progress"), "erase_all", None)
-    if erase_all is not None:
-        erase_all()
+    for module, name in (("model.files.atomic", "abandon"), ("show.progress", "erase_all")):
+        if clean := getattr(sys.modules.get(f"onnxpad.{module}"), name, None):
+            clean()
     end_all = getattr(sys.modules.get("onnxpad.processes"), "end_all", None)
     if end_all is not None:
         end_all(for_good=True)

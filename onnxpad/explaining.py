@@ -10,18 +10,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
 from onnxpad.errors import RequestError, nearest
 from onnxpad.frameworks.choices import Fill, Role
 from onnxpad.frameworks.conventions import Convention, all_conventions, by_name_and_alias
 from onnxpad.padding.forms import MEANING, Form
-from onnxpad.padding.operators import OPERATORS, Kind, Operator, Since
+from onnxpad.padding.operators import OPERATORS, Kind, Operator
 from onnxpad.reports import Report, reported
 from onnxpad.rewriting.passes import all_passes
 from onnxpad.rewriting.recipes import ADVICE, RECIPES
-from onnxpad.runtimes.conditions.plain_facts import CALLS
 from onnxpad.runtimes.conditions.words import SECTIONS, WORDS
 from onnxpad.runtimes.own_targets import EXAMPLE, asked_as, is_own_rules
 from onnxpad.runtimes.releases import held
@@ -143,10 +141,7 @@ def _called(name: str) -> set[tuple[str, str]]:
     """Kinds and names of what people call otherwise as well."""
     found = {("target", one.name) for one in all_targets().values() if name in one.also}
     found |= {("topic", topic) for topic, words in _names()["words"].items() if name in words}
-    found |= {("trap", "auto-pad-with-pads")} if name.removeprefix("--") in _BOTH else set()
-    if name == "same":
-        same = ("convention", "SAME_UPPER"), ("convention", "SAME_LOWER")
-        found |= {("form", "auto_pad"), *same}
+    found |= {(kind, own) for kind, own in _names()["besides"].get(name.removeprefix("--"), ())}
     framework = by_name_and_alias().get(name)
     return found | ({("convention", framework.name)} if framework else set())
 
@@ -163,7 +158,7 @@ def _entries() -> Iterator[Explanation]:
     for form, meaning in MEANING.items():
         yield Explanation("form", str(form), meaning, tuple(_passes_about(form)))
     for op in OPERATORS.values():
-        yield Explanation("operator", op.title, _about(op), tuple(_facts(op)), op.source)
+        yield _operator_entry(op)
     for convention in all_conventions().values():
         about = tuple(_convention_facts(convention))
         yield Explanation("convention", convention.name, convention.text, about, convention.source)
@@ -191,21 +186,7 @@ def _topic(path: Path) -> Explanation:
         if f"{{{name}}}" in text:
             table = "\n".join(f"| {' | '.join(row)} |" for row in rows())
             text = text.replace(f"{{{name}}}", table)
-    return Explanation("topic", path.stem, text.replace("{functions}", _without_functions()))
-
-
-def _without_functions() -> str:
-    """The targets that run no local functions."""
-    rows = {name: target.about(CALLS[0]) for name, target in all_targets().items()}
-    found = [
-        name
-        for name in rows
-        if any(row.answer.fails and row.operators == CALLS for row in rows[name])
-    ]
-    return fill(", ".join(found), 79)
-
-
-_BOTH = ("ambiguous", "contradict each other")
+    return Explanation("topic", path.stem, text)
 
 
 def _recipe_rows() -> Iterator[tuple[str, ...]]:
@@ -354,63 +335,24 @@ def _passes_about(form: Form) -> Iterator[tuple[str, str]]:
             yield "try", f"{recipe.options}: {recipe.job}"
 
 
-def _about(op: Operator) -> str:
+def _operator_entry(op: Operator) -> Explanation:
+    """What an operator pads and with what; the sentences stand in names.toml, by kind."""
+    told = _names()["operators"][str(op.kind)]
+    text = told["text"]
     if op.why_left_alone:
-        return f"Its padding is shown and never rewritten: {op.why_left_alone}."
-    return _ABOUT[op.kind]
-
-
-_ABOUT = {
-    Kind.CONVOLUTION: "A convolution that pads its input.",
-    Kind.TRANSPOSED: "A transposed convolution, whose pads crop its output.",
-    Kind.MAX: "A max pool that pads its input.",
-    Kind.AVERAGE: "An average pool that pads its input.",
-    Kind.LP: "An Lp pool that pads its input.",
-    Kind.PAD: "Writes cells around its input: a constant, or by mode reflect, edge or wrap.",
-}
-_CELLS = {
-    Kind.CONVOLUTION: "0",
-    Kind.TRANSPOSED: "nothing: its pads crop the output",
-    Kind.MAX: "the lowest value of the type",
-    Kind.AVERAGE: "0 with count_include_pad=1, and are not counted otherwise",
-    Kind.LP: "0",
-}
-
-
-# ONNX Operators.md and Changelog.md, Pad-1 to Pad-25; ContribOperators.md, com.microsoft.Pad.
-_PAD_FACTS = (
-    ("modes", f"constant, reflect and edge; wrap since opset {Since.PAD_WRAP}"),
-    (
-        "pads",
-        (
-            f"an attribute (in opset 1 paddings), since opset {Since.PAD_INPUTS} input 1; "
-            "negative ones crop"
-        ),
-    ),
-    ("value", f"an attribute, since opset {Since.PAD_INPUTS} input 2; 0 where it is left out"),
-    ("axes", f"input 3 since opset {Since.PAD_AXES}; before that pads are over all axes"),
-    ("opsets", "defined anew in 1, 2, 11, 13, 18, 19, 21, 23, 24 and 25"),
-)
-_MICROSOFT_PAD_FACTS = (
-    ("modes", "constant, reflect and edge; onnxruntime 1.31.1 runs wrap as well"),
-    ("pads", "input 1, over all axes; negative ones crop"),
-    ("value", "input 2; 0 where it is left out"),
-)
-
-
-def _facts(op: Operator) -> Iterator[tuple[str, str]]:
+        text = f"Its padding is shown and never rewritten: {op.why_left_alone}."
     if op.kind is Kind.PAD:
-        yield from _MICROSOFT_PAD_FACTS if op.domain else _PAD_FACTS
-        return
-    yield "auto_pad", "yes" if op.auto_pad else "no"
-    if op.ceil_mode:
-        yield "ceil_mode", f"since opset {op.ceil_mode}"
-    if op.dilations > 1:
-        yield "dilations", f"since opset {op.dilations}"
-    if op.zero_point is not None:
-        yield "padded cells hold", f"the zero point, input {op.zero_point}"
-    elif op.kind in _CELLS:
-        yield "padded cells hold", _CELLS[op.kind]
+        facts = told["com.microsoft" if op.domain else "facts"]
+        return Explanation("operator", op.title, text, tuple(map(tuple, facts)), op.source)
+    cells = told["cells"] if op.zero_point is None else f"the zero point, input {op.zero_point}"
+    facts = (
+        ("auto_pad", "yes" if op.auto_pad else "no"),
+        ("ceil_mode", f"since opset {op.ceil_mode}" if op.ceil_mode else ""),
+        ("dilations", f"since opset {op.dilations}" if op.dilations > 1 else ""),
+        ("padded cells hold", cells),
+    )
+    told_facts = tuple((name, value) for name, value in facts if value)
+    return Explanation("operator", op.title, text, told_facts, op.source)
 
 
 def _forms(forms: frozenset[Form]) -> str:

@@ -29,7 +29,6 @@ from onnxpad.model.reading.divisors import hanging_on_sizes, settling_facts
 from onnxpad.model.reading.survey import Site, Survey, selection
 from onnxpad.padding.as_written import AsWritten
 from onnxpad.padding.chain import (
-    AutoPad,
     Chain,
     Pads,
     Preference,
@@ -66,37 +65,17 @@ def with_far_pad(chain: Chain) -> Chain:
     return replace(chain, pad=far)
 
 
-def _pads(chain: Chain, written: AsWritten) -> Pads | Skip:
+def _pads(chain: Chain) -> Pads | Skip:
     step = chain.pad
     if step is None or not (chain.reads or chain.op.kind is Kind.PAD):
-        found = effective_pads(chain)
-        if isinstance(found, Skip) and not found.hints:
-            return Skip(found.reason, _hints(chain, written))
-        return found
+        return effective_pads(chain)
     return step.unclear.as_skip() if step.unclear else step.pads
 
 
 def _forms(chain: Chain, written: AsWritten) -> frozenset[Form]:
     """The forms, an auto_pad that cannot be read among them."""
-    says = chain.trouble and _says_auto_pad(chain, written)
+    says = chain.trouble and chain.op.auto_pad and written.auto_pad not in ("", "NOTSET")
     return forms_of(chain) | {Form.AUTO_PAD} if says else forms_of(chain)
-
-
-def _hints(chain: Chain, written: AsWritten) -> tuple[str, ...]:
-    """What to write into a file that nobody can read as it is."""
-    if not chain.trouble or chain.trouble.unread or chain.op.why_left_alone:
-        return ()
-    if _says_auto_pad(chain, written) and written.auto_pad not in AutoPad.__members__:
-        return tuple(
-            f"auto_pad={mode} in the file" for mode in (AutoPad.SAME_UPPER, AutoPad.SAME_LOWER)
-        )
-    if chain.axes:
-        return ()
-    return ("kernel_shape in the file",)
-
-
-def _says_auto_pad(chain: Chain, written: AsWritten) -> bool:
-    return chain.op.auto_pad and written.auto_pad not in ("", "NOTSET")
 
 
 def placed(
@@ -133,7 +112,7 @@ def _is_main(site: Site) -> bool:
     return site.address.scope == ""
 
 
-_Record: TypeAlias = "tuple[PaddedNode, Chain, Site]"
+_Record: TypeAlias = "tuple[PaddedNode, Chain]"
 Plain: TypeAlias = int | float | str | tuple[int, ...] | tuple[float, ...]
 Sizes: TypeAlias = tuple[int | str | None, ...] | None
 
@@ -203,21 +182,6 @@ class Finding(NamedTuple):
         return found
 
 
-class Following(NamedTuple):
-    """A rewrite that was tried and writes the model.
-
-    require_device: whether it is for nodes alone that fall back.
-    """
-
-    targets: tuple[str, ...]
-    dims: Mapping[str, int | str]
-    require_device: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """The same as plain data."""
-        return self._asdict() | {"targets": list(self.targets), "dims": dict(self.dims)}
-
-
 KINDS = {
     "falls back": "fallback",
     "unknown": "unknown",
@@ -258,7 +222,6 @@ class Inspection(Report):
     installed: where none was, what the installed one does otherwise than the newest.
     model: what the file says of itself.
     not_judged: kinds of operators that targets were not asked about, since they cannot pad.
-    following: a rewrite for targets that was tried and writes the model.
     ambiguous: which of auto_pad and pads the user follows.
     ran: the runtimes that were asked, by target; `live` are the words of the command line for that.
     chains: what was read of each node, for pictures.
@@ -277,7 +240,6 @@ class Inspection(Report):
     chains: tuple[Chain, ...] = ()
     not_judged: tuple[str, ...] = ()
     recorded: Mapping[str, int | str] = field(default_factory=dict)
-    following: Following | None = None
     ambiguous: Preference = None
     ran: Mapping[str, RuntimeRan] = field(default_factory=dict)
     live: str = ""
@@ -387,46 +349,35 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
 
             runtimes = runtimes_asked(stack, names or None, asking)
         work = stack.enter_context(processes.limited(timeout, memory))
-        opened = open_model(model)
-        opened = replace(opened, owned=False)
+        opened = replace(open_model(model), owned=False)
         survey = session_on(opened, dims, Preferences(ambiguous))
         selected = selection(survey, nodes)
-        records = _with_divisors(_records(survey, selected), survey)
-        told: Told = {}
-        following, others = None, dict[str, Any]()
+        records = _records(survey, selected)
+        wanted = partial(_wanted, opened, Preferences(ambiguous), nodes, runtimes)
+        told, targets = dict(_told(survey, wanted, names, dims or {})), dict[str, Any]()
         if names:
-            wanted = partial(_wanted, opened, Preferences(ambiguous), nodes, runtimes)
-            told, following, others = _told(survey, names, wanted, dims or {})
+            from onnxpad.rewriting.for_target.requests import ByTarget
+
+            targets = ByTarget({name: one.first for name, one in told.items()})
         placement = placed(opened, survey.sites_now(), selected, device) if device else {}
         return Inspection(
-            tuple(node for node, _, _ in records),
+            tuple(node for node, _ in records),
             dict(dims or {}),
-            _by_target({name: one.first for name, one in told.items()}),
+            targets,
             placement,
             device or "",
             {name: one.opening for name, one in told.items()},
             tuple(work.met.values()),
             facts_of(opened.model)._replace(unknown_operators=unknown_operators(survey.document)),
             {name: one.unmeasured for name, one in told.items() if one.unmeasured},
-            others,
-            tuple(chain for _, chain, _ in records),
-            _not_judged(survey, [one.first for one in told.values()]),
+            {name: one.installed[0] for name, one in told.items() if one.installed},
+            tuple(chain for _, chain in records),
+            _not_judged(survey, list(targets.values())),
             survey.recorded,
-            following,
             ambiguous,
             runtimes.ran if runtimes else {},
             live_words(live),
         )
-
-
-def _by_target(
-    found: Mapping[str, tuple[NodeVerdict, ...]],
-) -> Mapping[str, tuple[NodeVerdict, ...]]:
-    if not found:
-        return {}
-    from onnxpad.rewriting.for_target.requests import ByTarget
-
-    return ByTarget(found)
 
 
 def _not_judged(survey: Survey, targets: Sequence[Sequence[NodeVerdict]]) -> tuple[str, ...]:
@@ -460,10 +411,10 @@ def _named(targets: Sequence[TargetName]) -> list[str]:
     return [one.name for one in found.parts or (found,)]
 
 
-def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[_Record, ...]:
-    """One for each node, with what was read of it; nodes that compute the same share a chain."""
+def _records(survey: Survey, selected: Callable[[Address], bool]) -> list[_Record]:
+    """One for each node, with its chain; nodes that compute the same share one."""
     known: dict[tuple[int, AsWritten], dict[str, Any]] = {}
-    found: list[_Record] = []
+    records: list[_Record] = []
     for site in (*survey.sites_now(), *survey.compounds()):
         if selected(site.address):
             written = as_written(site.context, site.node, site.chain)
@@ -478,13 +429,25 @@ def _records(survey: Survey, selected: Callable[[Address], bool]) -> tuple[_Reco
                 written=_written(site),
                 **known[key],
             )
-            found.append((node, site.chain, site))
-    return tuple(found)
+            records.append((node, site.chain))
+    facts = settling_facts(survey) if any(map(_hangs_on_sizes, records)) else ()
+    if not facts:
+        return records
+    settling = rests_text(facts)
+    return [
+        (one[0]._replace(hints=(*one[0].hints, settling)), one[1]) if _hangs_on_sizes(one) else one
+        for one in records
+    ]
+
+
+def _hangs_on_sizes(record: _Record) -> bool:
+    node, chain = record
+    return node.pads is None and hanging_on_sizes(chain)
 
 
 def _facts(chain: Chain, written: AsWritten) -> dict[str, Any]:
     """What of the record of a node follows from its chain and its surroundings alone."""
-    pads, forms = _pads(chain, written), _forms(with_far_pad(chain), written)
+    pads, forms = _pads(chain), _forms(with_far_pad(chain), written)
     reason, hints = (pads.reason, pads.hints) if isinstance(pads, Skip) else ("", ())
     return {
         "op": chain.op.title,
@@ -503,17 +466,8 @@ def _facts(chain: Chain, written: AsWritten) -> dict[str, Any]:
     }
 
 
-def _with_divisors(records: Sequence[_Record], survey: Survey) -> tuple[_Record, ...]:
-    """The same with facts that settle computed pads beside numbers that do."""
-    hanging = {id(one) for one in records if one[0].pads is None and hanging_on_sizes(one[1])}
-    facts = settling_facts(survey) if hanging else ()
-
-    def settled(node: PaddedNode) -> PaddedNode:
-        return node._replace(hints=(*node.hints, rests_text(facts)))
-
-    if not facts:
-        return tuple(records)
-    return tuple((settled(one[0]), *one[1:]) if id(one) in hanging else one for one in records)
+FOLLOWED = 3
+"""Targets at most for which it is tried what brings nodes onto the device, and told what to do."""
 
 
 def _wanted(
@@ -521,117 +475,45 @@ def _wanted(
     reading: Preferences,
     nodes: str | Sequence[str] | None,
     live: Live | None,
-    targets: Sequence[str],
+    target: str,
     *,
     require_device: bool = False,
 ) -> Wanted:
-    """A rewrite for targets, as a user would try it."""
+    """A rewrite for a target, as a user would ask for it."""
     from onnxpad.rewriting.for_target.requests import planner
     from onnxpad.rewriting.wanted import Wanted
 
-    asked = planner(targets, require_device=require_device, live=live)
+    asked = planner([target], require_device=require_device, live=live)
     return Wanted(opened, (), asked, reading, nodes)
-
-
-Told = dict[str, "Fitted"]
-FOLLOWED = 3
-"""Of so many targets each node is told, and what to do about them is tried."""
 
 
 def _told(
     session: EditSession,
-    names: Sequence[str],
     wanted: Callable[..., Wanted],
+    names: Sequence[str],
     dims: Mapping[str, int | str],
-) -> tuple[Told, Following | None, dict[str, OnInstalled]]:
-    """For each target its verdicts, and what would help where there is no way; what to do then.
-
-    Behind that what those do otherwise that are installed in another release.
-    """
-    few = len(names) <= FOLLOWED
-    told: Told = {}
-    asked: dict[str, Wanted] = {}
-    others: dict[str, OnInstalled] = {}
+) -> Iterator[tuple[str, Fitted]]:
+    """For each target a rewrite, with its verdicts before, and what helps where there is no way."""
     for name in names:
-        asked[name] = wanted([name])
-        done = asked[name].done(dims, session=session.fork())
-        fitting = asked[name].opened_up(done, dims, session).fitting
-        if fitting is None:
+        request = wanted(name)
+        done = request.done(dims, session=session.fork())
+        fitting = request.opened_up(done, dims, session).fitting
+        if fitting is None:  # of no target alone
             continue
         found, opening = fitting.before, fitting.opening
         if not opening.facts:
-            opening = opening._replace(left=fitting.left)
-        if few and any(map(_falls_back, found)):
-            tried = wanted([name], require_device=True).tried({**dims, **opening.dims})
-            left = {one.node for one in tried.unfit} if tried else {one.node for one in found}
+            opening = opening._replace(left=fitting.left, writes=fitting.writes)
+        if len(names) <= FOLLOWED and any(map(_falls_back, found)):
+            tried = wanted(name, require_device=True).tried({**dims, **opening.dims})
+            left = {one.node for one in (tried.unfit if tried else found)}
             found = tuple(
-                replace(one, on_device=one.node not in left) if _falls_back(one) else one
-                for one in found
+                replace(v, on_device=v.node not in left) if _falls_back(v) else v for v in found
             )
-        told[name] = fitting._replace(first=opening.told_to(found), opening=opening)
-        others |= zip([name], fitting.installed, strict=False)
-    return told, _following(told, asked, wanted, dims) if few else None, others
-
-
-def _following(
-    told: Told,
-    asked: Mapping[str, Wanted],
-    wanted: Callable[..., Wanted],
-    given: Mapping[str, int | str],
-) -> Following | None:
-    """A rewrite that writes the model for a target, and where it can for the others as well.
-
-    Where no target has a node to mend, it is one that requires the device.
-    """
-    to_mend = [
-        name
-        for name, one in told.items()
-        if one.opening.facts or any(map(_is_to_be_rewritten, one.first))
-    ]
-    falling = [
-        name
-        for name, found in told.items()
-        if {one.on_device for one in found.first if _falls_back(one)} == {True}
-    ]
-    for name in to_mend or falling:
-        found, opening = told[name].first, told[name].opening
-        dims = {**given, **opening.dims}
-        if to_mend and not opening.writes:
-            tried = None if _is_stuck(found) else asked[name].tried(dims)
-            if tried is None or not tried.writes:
-                continue
-        others = [
-            other
-            for other, one in told.items()
-            if other != name and (one.opening.writes or not _is_stuck(one.first))
-        ]
-        facts = [fact for one in (name, *others) for fact in told[one].opening.facts]
-        shared = dict(sorted(facts, key=lambda fact: isinstance(fact[1], int)))  # numbers win
-        shared = {**shared, **given}
-        if others:
-            both = wanted([name, *others], require_device=not to_mend).tried(shared)
-            if both and both.writes:
-                return Following((name, *others), shared, not to_mend)
-        return Following((name,), dims, not to_mend)
-    return None
+        yield name, fitting._replace(first=opening.told_to(found), opening=opening)
 
 
 def _falls_back(verdict: NodeVerdict) -> bool:
     return KINDS.get(verdict.judgement.answer) == FALLBACK
-
-
-def _is_to_be_rewritten(verdict: NodeVerdict) -> bool:
-    """Whether the target fails it, or is known to take it behind a rewrite alone."""
-    from onnxpad.rewriting.for_target.report import PassPlan
-
-    return verdict.judgement.answer.fails or isinstance(verdict.way, PassPlan)
-
-
-def _is_stuck(found: Sequence[NodeVerdict]) -> bool:
-    """Whether the target fails a node without a way; what is not known is left as it is."""
-    from onnxpad.rewriting.for_target.report import NoWay
-
-    return any(one.judgement.answer.fails and isinstance(one.way, NoWay) for one in found)
 
 
 def _written(site: Site) -> dict[str, Plain]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from onnxpad.batch.course import Task, answer, refusal
 from onnxpad.batch.facts import Shapes, facts_of_each
-from onnxpad.batch.inputs import AnyPath, Inputs, Job, inputs, overwritten, pairs, placed
+from onnxpad.batch.inputs import AnyPath, Inputs, Job, destined, inputs, pairs
 from onnxpad.errors import RequestError, headline, nearest
 from onnxpad.reports import Report, reported
 from onnxpad.verbs import ARGUMENTS, is_path, keyword_defaults, refuse_unless
@@ -161,15 +161,8 @@ def each(  # noqa: PLR0913 - one option each
         arguments["exclude"] = [name for name in names if name in passes]
     options = _arguments(verb, arguments)
     folder = None if output is None else os.fspath(output)
-    given = _pairs(paths, globs) if verb == "validate" else _inputs(paths, folder, globs)
-    for glob in given.idle:
-        raise idle_error(glob, passes)
-    given.refuse_none(globs)
-    jobs = given.jobs
-    if folder is not None:
-        jobs = placed(jobs, folder)
-    elif in_place:
-        jobs = overwritten(jobs)
+    found = _pairs(paths, globs) if verb == "validate" else _inputs(paths, folder, globs)
+    jobs = destined(found._replace(many=True), folder, in_place=in_place)
     judging = None
     if validate:
         shared = ("timeout", "memory", *(("ambiguous",) if verb == "rewrite" else ()))
@@ -178,12 +171,6 @@ def each(  # noqa: PLR0913 - one option each
     with working_in(executor, processes) as where:
         asked, notes = asked_of_each(jobs, task)
         return Batch(tuple(outcomes(asked, where, progress)), tuple(notes))
-
-
-def idle_error(glob: str, passes: Iterable[str] = ()) -> RequestError:
-    """The error for a glob of `exclude` that leaves no model out."""
-    near = "".join(f"; did you mean the pass '{one}'?" for one in nearest(glob, passes))
-    return RequestError(f"--exclude '{glob}' is about no model that is named{near}")
 
 
 def asked_of_each(
@@ -315,12 +302,9 @@ def _pairs(paths: Paths, exclude: Sequence[str]) -> Inputs:
             "validate of many models needs pairs: [(before, after), ...], or two folders"
         )
     jobs: list[Job] = []
-    idle: tuple[str, ...] = ()
     for before, after in listed:
         if os.path.isdir(before) and os.path.isdir(after):  # noqa: PTH112
-            paired = pairs(before, after, exclude)
-            jobs += paired.jobs
-            idle = paired.idle or idle
+            jobs += pairs(before, after, exclude).jobs
         else:
             jobs.append(Job(os.fspath(before), second=os.fspath(after)))
-    return Inputs(tuple(jobs), idle=idle)
+    return Inputs(tuple(jobs))

@@ -54,24 +54,23 @@ def facts_of_each(
             raise RequestError(f"the fact '{name}' is about no model here: no file matches it")
     if shapes and STANDARD in models:
         raise RequestError("standard input is read once: say its sizes with --dim NAME=SIZE")
-    several = len(models) > 1 and STANDARD not in models
+    having: dict[str, list[bool]] | None = (
+        {} if len(models) > 1 and STANDARD not in models else None
+    )
     each: list[tuple[Mapping[str, Fact] | None, Sequence[str] | None]] = []
-    having: dict[str, list[bool]] = {}
     for model in models:
         facts, own = dims_for(model, dims), globs
-        if shapes or (several and (facts or globs)):
-            facts, own, there = _about(model, facts, globs, shapes, leaves_out=several)
-            for label, is_there in there.items():
-                having.setdefault(label, []).append(is_there)
+        if shapes or (having is not None and (facts or globs)):
+            facts, own = _about(model, facts, globs, shapes, having)
         each.append((facts if dims or shapes else None, own if globs else None))
-    for label, found_there in having.items():
-        if not any(found_there):
+    notes = []
+    for label, there in (having or {}).items():
+        if not any(there):
             raise RequestError(f"no model has {label}: onnxpad inspect lists what there is")
-    return each, [
-        f"{label} is in {sum(there)} of {len(there)} models, and left out of the others"
-        for label, there in having.items()
-        if not all(there)
-    ]
+        if not all(there):
+            models_with = f"{sum(there)} of {len(there)} models"
+            notes.append(f"{label} is in {models_with}, and left out of the others")
+    return each, notes
 
 
 def _about(
@@ -79,10 +78,9 @@ def _about(
     facts: dict[str, Fact],
     globs: Sequence[str],
     shapes: Shapes,
-    *,
-    leaves_out: bool,
-) -> tuple[dict[str, Fact], Sequence[str], dict[str, bool]]:
-    """Facts and globs that a model has, or all of them; and what it has, if any is left out.
+    having: dict[str, list[bool]] | None,
+) -> tuple[dict[str, Fact], Sequence[str]]:
+    """The facts and globs for a model, or, to be told in `having`, those that it has.
 
     Of one that cannot be read nothing is known: its own turn says why.
     """
@@ -94,20 +92,23 @@ def _about(
         opened = open_model(model)
         survey = Survey(opened.model, folder=opened.source.folder if opened.source else None)
     except OnnxpadError:
-        return facts, globs, {}
-    matching, sizes, there = list[str](), input_sizes(opened.model), dict[str, bool]()
-    for glob in globs:
-        with suppress(RequestError):
-            selection(survey, glob)
-            matching.append(glob)
-    if leaves_out:
-        there = {f"a dimension '{name}'": name in survey.dimension_names for name in facts}
+        return facts, globs
+    sizes, dimensions = input_sizes(opened.model), survey.dimension_names
+    if having is not None:
+        matching = []
+        for glob in globs:
+            with suppress(RequestError):
+                selection(survey, glob)
+                matching.append(glob)
+        there = {f"a dimension '{name}'": name in dimensions for name in facts}
         there |= {f"a padded node that matches '{glob}'": glob in matching for glob in globs}
         there |= {f"an input '{name}'": name in sizes for name in shapes}
-        facts = {name: fact for name, fact in facts.items() if name in survey.dimension_names}
+        for label, is_there in there.items():
+            having.setdefault(label, []).append(is_there)
+        facts = {name: fact for name, fact in facts.items() if name in dimensions}
         shapes = {name: shape for name, shape in shapes.items() if name in sizes}
         globs = matching
     try:
-        return facts_of_shapes(sizes, shapes, facts), globs, there
+        return facts_of_shapes(sizes, shapes, facts), globs
     except RequestError as error:
         raise RequestError(f"{model}: {error}") from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import glob
 import os
-import shlex
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -37,54 +36,51 @@ class Inputs(NamedTuple):
     """Models in the order given.
 
     many: a folder or a glob stands for them, or there are several.
-    left_out: models that a glob of `exclude` left out.
-    idle: globs of `exclude` that left none out.
+    left_out: how many models globs of `exclude` left out.
     """
 
     jobs: tuple[Job, ...]
     many: bool = True
-    left_out: tuple[str, ...] = ()
-    idle: tuple[str, ...] = ()
-
-    def refuse_none(self, exclude: Sequence[str]) -> None:
-        """RequestError where `exclude` leaves no model."""
-        if not self.jobs:
-            globs = ", ".join(f"'{name}'" for name in exclude)
-            number = len(self.left_out)
-            raise RequestError(f"no model is left: exclude {globs} matches all {number}")
+    left_out: int = 0
 
 
 def inputs(
-    names: Sequence[AnyPath], output: str | None = None, exclude: Sequence[str] = ()
+    names: Sequence[AnyPath],
+    output: str | None = None,
+    exclude: Sequence[str] = (),
+    *,
+    lenient: bool = False,
 ) -> Inputs:
     """The models that files, folders and globs name, those of a folder in order.
 
     What folders and globs bring is there once. A folder is searched with the folders below it for
     files *.onnx; what stands in `output`, the folder to write to, is no input, nor is what
-    `exclude` has a glob for. Raises RequestError where a folder or glob has no model.
+    `exclude` has a glob for. Raises RequestError where a folder or glob has no model, where a glob
+    of `exclude` is about none, and where none is left; `lenient` allows globs about none, and to
+    leave out all files that are named one by one.
     """
     jobs: list[Job] = []
-    many = len(names) > 1
     for name in [os.fspath(one) for one in names]:
         is_one = name == STANDARD or os.path.isfile(name)  # noqa: PTH113 - it may be too long
         if is_one or not (os.path.isdir(name) or glob.has_magic(name)):  # noqa: PTH112
             jobs.append(Job(name, place=Path(name).name, is_named=True))
             continue
-        many = True
         models = _outside(_found(name), output)
         if not models:
             raise RequestError(_nothing(name))
         seen = {os.path.abspath(one.model) for one in jobs}  # noqa: PTH100 - links stay
         jobs += [one for one in models if os.path.abspath(one.model) not in seen]  # noqa: PTH100
-    return _remaining(jobs, exclude)._replace(many=many)
+    return _remaining(jobs, exclude, lenient=lenient)
 
 
-def pairs(before: AnyPath, after: AnyPath, exclude: Sequence[str] = ()) -> Inputs:
+def pairs(
+    before: AnyPath, after: AnyPath, exclude: Sequence[str] = (), *, lenient: bool = False
+) -> Inputs:
     """Models of two folders by their path in them, `second` None where the second one lacks it.
 
     Of a folder in the other one, no model is one of that. A model that only the second one has
-    stands there with its path in the first, which does not exist. `exclude` is as for `inputs`.
-    Raises RequestError where neither has a model.
+    stands there with its path in the first, which does not exist. `exclude` and errors are as for
+    `inputs`.
     """
     folders = os.fspath(before), os.fspath(after)
     first, second = (
@@ -97,7 +93,7 @@ def pairs(before: AnyPath, after: AnyPath, exclude: Sequence[str] = ()) -> Input
         Job(first.get(place) or str(Path(before, place)), None, second.get(place), place)
         for place in sorted(first.keys() | second.keys())
     ]
-    return _remaining(jobs, exclude)
+    return _remaining(jobs, exclude, lenient=lenient)
 
 
 def _found(name: str) -> list[Job]:
@@ -131,15 +127,18 @@ def _outside(jobs: Sequence[Job], other: str | None) -> list[Job]:
     return outside or list(jobs)
 
 
-def _remaining(jobs: Sequence[Job], exclude: Sequence[str]) -> Inputs:
-    """What no glob of `exclude` is about, which may be nothing."""
+def _remaining(jobs: Sequence[Job], exclude: Sequence[str], *, lenient: bool) -> Inputs:
     about = {name: [one for one in jobs if _is_about(name, one)] for name in exclude}
+    for name, matching in about.items():
+        if not (matching or lenient):
+            raise RequestError(f"--exclude '{name}' is about no model that is named")
     excluded = {one for matching in about.values() for one in matching}
-    return Inputs(
-        tuple(one for one in jobs if one not in excluded),
-        left_out=tuple(one.model for one in jobs if one in excluded),
-        idle=tuple(name for name, matching in about.items() if not matching),
-    )
+    rest = tuple(one for one in jobs if one not in excluded)
+    all_named = all(one.is_named for one in jobs)
+    if not rest and not (lenient and all_named):
+        globs = ", ".join(f"'{name}'" for name in exclude)
+        raise RequestError(f"no model is left: exclude {globs} matches all {len(jobs)}")
+    return Inputs(rest, len(jobs) > 1 or not all_named, len(jobs) - len(rest))
 
 
 def _is_about(name: str, one: Job) -> bool:
@@ -156,24 +155,32 @@ def _is_about(name: str, one: Job) -> bool:
 
 
 def _nothing(name: str) -> str:
-    if Path(name, "saved_model.pb").is_file():
-        return (
-            f"'{name}' is a SavedModel of TensorFlow: export it first, with "
-            f"python -m tf2onnx.convert --saved-model {shlex.quote(name)} --output model.onnx"
-        )
     if Path(name).is_dir():
         return f"'{name}' has no file *{SUFFIX}, nor have the folders below it"
     return f"no file matches '{name}'"
 
 
-def placed(jobs: Sequence[Job], folder: str) -> tuple[Job, ...]:
-    """The same with a file in the folder for each model.
+def destined(found: Inputs, output: str | None, *, in_place: bool) -> tuple[Job, ...]:
+    """The models, each with the file to write: its own, `output`, or one in the folder `output`.
 
-    Raises RequestError where it cannot be the folder of all, where two models would have one name,
-    or one would overwrite an input.
+    It is a folder where there are many models, or where it looks like one. Raises RequestError for
+    standard input without a place, for a folder that is none, where two models would be written
+    into one file, and where one would overwrite an input.
     """
-    names = [one.model for one in jobs]
-    if folder == STANDARD or STANDARD in names:
+    if in_place:
+        return _overwritten(found.jobs)
+    if output is None:
+        return found.jobs
+    if found.many or output.endswith(("/", os.sep)) or os.path.isdir(output):  # noqa: PTH112
+        jobs = _placed(found.jobs, output)
+    else:
+        jobs = (found.jobs[0]._replace(target=output),)
+    refuse_inputs([one.model for one in jobs], [one.target for one in jobs])
+    return jobs
+
+
+def _placed(jobs: Sequence[Job], folder: str) -> tuple[Job, ...]:
+    if STANDARD in (folder, *(one.model for one in jobs)):
         raise RequestError("several models, or a folder to write to, need names of files, not '-'")
     if os.path.isfile(folder):  # noqa: PTH113 - a name may be too long for a path
         raise RequestError(f"-o {folder} is a file, and there are several models: add -o DIR/")
@@ -186,16 +193,11 @@ def placed(jobs: Sequence[Job], folder: str) -> tuple[Job, ...]:
                 "into different folders, or name the folder above both, which keeps those below it"
             )
         targets[os.path.normcase(target)] = one._replace(target=target)
-    refuse_inputs(names, [job.target for job in targets.values()])
     return tuple(targets.values())
 
 
-def overwritten(jobs: Sequence[Job]) -> tuple[Job, ...]:
-    """The same where each model is overwritten.
-
-    Raises RequestError for standard input, and where two names lead to one file, which two workers
-    would write at once.
-    """
+def _overwritten(jobs: Sequence[Job]) -> tuple[Job, ...]:
+    """Two names of one file are refused: two workers would write it at once."""
     names: dict[object, str] = {}
     for one in jobs:
         if one.model == STANDARD:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from onnxpad.batch.inputs import Inputs, inputs, overwritten, placed, refuse_inputs
+from onnxpad.batch.inputs import Inputs, destined, inputs
 from onnxpad.cli import outputs
 from onnxpad.cli.parser import given_by_hand
 from onnxpad.cli.streams import (
@@ -49,50 +48,34 @@ def jobs_of(given: Mapping[str, Any]) -> Inputs:
         found = models_of(given, output)
         if given["check"] or given["dry_run"] or not found.jobs:
             return found
-        if given["in_place"]:
-            return found._replace(jobs=overwritten(found.jobs))
-        if output is None:
+        if output is None and not given["in_place"]:
             raise click.UsageError(
                 "every name is a model to read, and where to write is missing: add -o OUT, "
                 "--in-place, --check or --dry-run"
             )
-        if found.many or output.endswith(("/", os.sep)) or Path(output).is_dir():
-            return found._replace(jobs=placed(found.jobs, output))
-        refuse_inputs([job.model for job in found.jobs], [output])
-        return found._replace(jobs=(found.jobs[0]._replace(target=output),))
+        return found._replace(jobs=destined(found, output, in_place=given["in_place"]))
     except RequestError as error:
         raise click.UsageError(str(error)) from None
 
 
 def models_of(given: Mapping[str, Any], output: str | None = None) -> Inputs:
     """The models that are named, but for those that --exclude leaves out; see `remaining`."""
-    names, exclude = given["models"], given["exclude"]
+    names = given["models"]
     if names.count(STANDARD) > 1:
         raise RequestError("standard input can be read only once: give '-' once")
-    found = inputs(names, output, exclude)
-    return remaining(found, exclude, folder=any(map(os.path.isdir, names)))
+    return remaining(partial(inputs, names, output), given)
 
 
-def remaining(
-    found: Inputs, exclude: Sequence[str], noun: str = "model", *, folder: bool = True
-) -> Inputs:
-    """The same, after it was said how many --exclude leaves out.
+def remaining(find: Callable[..., Inputs], given: Mapping[str, Any], noun: str = "model") -> Inputs:
+    """What `find` gives, after it was said how many --exclude leaves out.
 
-    None are left where a project leaves out every file that is named, as a tool names those that
-    have changed. Raises RequestError where the command line leaves out all, or all of a folder, and
-    for a glob of it that is about none; what a project sets may be about models of another folder.
+    What a project sets may be about models of another folder. None are left where it leaves out
+    every file that is named, as a tool names those that have changed.
     """
-    by_hand = given_by_hand("exclude")
-    if by_hand and found.idle:
-        from onnxpad.batch.each import idle_error
-        from onnxpad.rewriting.passes import pass_names
-
-        raise idle_error(found.idle[0], pass_names())
-    if by_hand or folder:
-        found.refuse_none(exclude)
+    found = find(exclude=given["exclude"], lenient=not given_by_hand("exclude"))
     if found.left_out:
         whole = "" if found.jobs else ", and none is left: see [tool.onnxpad], or --isolated"
-        say(f"note: --exclude leaves {counted(len(found.left_out), noun)} out{whole}\n")
+        say(f"note: --exclude leaves {counted(found.left_out, noun)} out{whole}\n")
     return found
 
 

@@ -21,18 +21,9 @@ from onnxpad.errors import counted
 if TYPE_CHECKING:
     from onnxpad.diagnosis import Diagnosis
 
-_MODEL = ".onnx"
-
 
 def diagnose(given: dict[str, Any]) -> int:
     """Diagnose, print the report and write the plan."""
-    if given["more"]:
-        names = (given["model"], *given["more"])
-        model, *data = sorted(names, key=lambda name: not name.endswith(_MODEL))
-        words = ["onnxpad", "diagnose", model, *(w for name in data for w in ("--data", name))]
-        raise click.UsageError(
-            f"it takes one model, and a reference by --data; did you mean {shlex.join(words)}?"
-        )
     if not given["data"] and not (given["inputs"] and given["outputs"]):
         raise click.UsageError(
             "the reference is missing: give --data PATH, or --inputs FILE and --outputs FILE"

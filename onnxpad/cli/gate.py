@@ -18,13 +18,12 @@ from onnxpad.cli.outputs import refuse_reading, write_file
 from onnxpad.cli.parser import given_by_hand
 from onnxpad.cli.streams import FINDINGS, FINE, STANDARD, WRONG, say, say_with_try
 from onnxpad.errors import RequestError, counted, few
+from onnxpad.inspection import KINDS, OFF_DEVICE, TRAP, inspected_status
 
 if TYPE_CHECKING:
     from onnxpad.batch.each import Outcome
 
-LEVELS = ("fallback", "unknown", "refused", "wrong")
-"""What a target does with a node, the mildest first."""
-_DEFAULT, _ALWAYS, TRAP = "refused", "off-device", "trap"
+_DEFAULT = "refused"
 _FEW = 3
 """Nodes of one reason that are named."""
 LARGEST = 64 * 2**20
@@ -45,11 +44,12 @@ class Gate:
                 f"--fail-on {levels[0]} is about what a runtime does: add --target T (--fail-on "
                 "trap needs none)"
             )
-        worst = LEVELS[min(map(LEVELS.index, levels or [_DEFAULT])) :]
+        known = tuple(KINDS.values())
+        worst = known[min(map(known.index, levels or [_DEFAULT])) :]
         asks_alone = given["failing"] or given["sarif"]
         traps = asks_alone and not given["target"] and not given["device"]
         trap = [TRAP] if traps or TRAP in given["fail_on"] else []
-        self.kinds = frozenset((*worst, _ALWAYS, *trap))
+        self.kinds = frozenset((*worst, OFF_DEVICE, *trap))
         self._given = given
         self._path = given["baseline"]
         self._lines = _baseline(models, given) if self._path is not None else set()
@@ -63,8 +63,6 @@ class Gate:
 
         What is known of a model that could not be inspected stays as it is.
         """
-        from onnxpad.inspection import inspected_status
-
         if outcome.error:
             self._unread.append(outcome.file)
             return outcome

@@ -10,9 +10,10 @@ import click
 from onnxpad import __version__
 from onnxpad.batch.facts import facts_of_each
 from onnxpad.cli import batches, outputs
-from onnxpad.cli.gate import TRAP, Gate
+from onnxpad.cli.gate import Gate
 from onnxpad.cli.parser import given_by_hand
 from onnxpad.cli.streams import FINE, keywords
+from onnxpad.inspection import TRAP
 
 if TYPE_CHECKING:
     from onnxpad.batch.each import Outcome

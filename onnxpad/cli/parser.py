@@ -63,8 +63,6 @@ def _parameter(row: Option) -> click.Parameter:
     }
     if row.is_argument:
         attributes |= {"nargs": -1} if "many" in more else {}
-        if row.name == "more":
-            attributes["metavar"] = ""
         return click.Argument([row.name], required="optional" not in more, **attributes)
     if row.kind in ("flag", "unset"):
         attributes["is_flag"] = True

@@ -129,16 +129,16 @@ def _pairs(given: Mapping[str, Any]) -> int:
     from onnxpad.batch.course import Task
     from onnxpad.batch.inputs import Job, inputs, pairs
 
-    before, after, exclude = given["before"], given["after"], given["exclude"]
+    before, after = given["before"], given["after"]
     alone = after is None and bool(given["target"])
     noun = "model" if alone else "pair"
     jobs: Sequence[Job] = [Job(before, second=after)]
     if alone:
-        jobs = batches.remaining(inputs([before], None, exclude), exclude).jobs
+        jobs = batches.remaining(partial(inputs, [before]), given).jobs
     elif after is None or Path(before).is_dir() != Path(after).is_dir():
         raise click.UsageError("a folder is compared with a folder: give BEFORE/ and AFTER/")
     elif Path(before).is_dir():
-        jobs = batches.remaining(pairs(before, after, exclude), exclude, noun).jobs
+        jobs = batches.remaining(partial(pairs, before, after), given, noun).jobs
     options = _options(given)
     options.pop("input_shapes", None)
     return batches.run(jobs, Task("validate", options), given, noun=noun)

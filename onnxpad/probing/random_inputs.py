@@ -155,17 +155,16 @@ class Sampler:
 
 
 def _check(name: str, type_: Type) -> None:
-    why = ""
     if type_.dtype in ("", "string"):
-        kind = "of texts" if type_.dtype else "of a type that numpy lacks (float8, int4)"
-        why = (
-            f"is {kind}: random numbers cannot fill it\n  try     --proof-only, which runs nothing,"
-        )
+        kind = "texts" if type_.dtype else "a type that numpy lacks (float8, int4)"
     elif type_.dims is None or len(type_.dims) > _MOST_AXES:
-        has = "no shape in the model" if type_.dims is None else f"more than {_MOST_AXES} axes"
-        why = f"has {has}: random numbers cannot fill it\n  try     --proof-only,"
-    if why:
-        raise Undrawable(f"input '{name}' {why} or inputs of your own with --inputs")
+        kind = "no shape in the model" if type_.dims is None else f"more than {_MOST_AXES} axes"
+    else:
+        return
+    raise Undrawable(
+        f"input '{name}' has {kind}: random numbers cannot fill it\n"
+        "  try     --proof-only, which runs nothing, or inputs of your own with --inputs"
+    )
 
 
 def _size(

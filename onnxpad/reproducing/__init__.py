@@ -28,7 +28,7 @@ from onnxpad.reproducing.reproducer import FILES, Reproducer
 from onnxpad.reproducing.specimens import drafted
 from onnxpad.reproducing.ways import rows_over, showing
 from onnxpad.rewriting.for_target.judge import Judge
-from onnxpad.runtimes.conditions.rows import Answer, Row
+from onnxpad.runtimes.conditions.rows import Row
 from onnxpad.runtimes.judge import Judgement, judge
 from onnxpad.runtimes.own_targets import Asking, TargetName, asked_as
 from onnxpad.runtimes.releases import rows_in
@@ -104,8 +104,10 @@ def reproduce_node(  # noqa: PLR0913 - each option is one word of the command li
         site = _one_site(Survey(opened.model, dims=dims, folder=folder), node)
         judgement = judging.site(site)
         if not judgement.answer.fails:
-            nothing = _nothing_to_show(judging, judgement)
-            raise RequestError(f"{site.address.label}: {nothing}")
+            by = "in a run" if judgement.measured else "by its table"
+            does = "is unknown" if judgement.answer.is_open else judgement.answer.does
+            nothing = ": ".join(filter(None, (f"{by} {asked.name} {does}", judgement.reason)))
+            raise RequestError(f"{site.address.label}: {nothing}; --live asks the runtime itself")
         asking = " --live" if live is True else " --live PYTHON" if live else ""
         rows = (item for item in asked.failures.items() if item[1] in judgement.rows)
         address, row = next(rows, ("", None))
@@ -135,15 +137,6 @@ def _one_site(survey: Survey, node: str) -> Site:
             f"{', '.join(site.address.label for site in sites[:3])}"
         )
     return sites[0]
-
-
-def _nothing_to_show(judging: Judge, judgement: Judgement) -> str:
-    target, reason = judging.target.name, f": {judgement.reason}" if judgement.reason else ""
-    by = f"in a run {target}" if judgement.measured else f"by its table {target}"
-    if judgement.answer is Answer.UNKNOWN:
-        return f"{by} is unknown for it{reason}"
-    other = "" if judgement.measured else "; --live asks the runtime itself"
-    return f"{by} {judgement.answer.does}{reason}{other}"
 
 
 def _of_site(

@@ -29,12 +29,8 @@ class OnInstalled(NamedTuple):
     @property
     def note(self) -> str:
         """'installed here: ..., which miscomputes 1 of them: --target onnxruntime@1.31'."""
-        return self.about("them")
-
-    def about(self, nodes: str) -> str:
-        """The same of nodes that are called otherwise."""
         does = ", ".join(f"{answer} {count}" for answer, count in self.nodes.items())
-        return f"installed here: {self.package}, which {does} of {nodes}: --target {self.target}"
+        return f"installed here: {self.package}, which {does} of them: --target {self.target}"
 
 
 class Installed(NamedTuple):

@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -92,6 +92,7 @@ def own_target(path: str, is_built_in: Callable[[str], bool]) -> Target:
     return _target_of(path, _text_of(path), is_built_in)
 
 
+@cache
 def built_in_target(file: Path) -> Target:
     """The target that a file of this package describes; its name is that of the file."""
     table = tomllib.loads(file.read_text(encoding="utf-8"))

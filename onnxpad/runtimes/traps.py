@@ -110,12 +110,8 @@ _TESTS: Mapping[str, Test] = {
 
 def _of_words(when: str) -> Test:
     """Whether one of these holds, which stand between commas."""
-    questions = [_question(name) for name in when.split(", ")]
-    return lambda chain, _: any(holds(chain) for holds in questions)
-
-
-def _question(name: str) -> Callable[[Chain], bool | None]:
-    return FACTS[name].holds if name in FACTS else WORDS[name].holds
+    words = [FACTS.get(name) or WORDS[name] for name in when.split(", ")]
+    return lambda chain, _: any(one.holds(chain) for one in words)
 
 
 @cache

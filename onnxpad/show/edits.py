@@ -100,7 +100,8 @@ def edited_document(  # noqa: PLR0913 - all that one report shows
     rewrites = hasattr(report, "passes")
     done = written is not None and not objection
     summary = (_rewritten_text if rewrites else _moved_text)(report, done=done)
-    against = f"nothing written: {objection}; " if objection else ""
+    against = f"nothing written: {objection}" if objection else ""
+    told = f"{against}; {summary}" if against and (report.changed or report.skips) else against
     edits = [visible(describe_edit(edit)) for edit in report.script] if script else []
     sections = [changes_section(partial(_rewritten if rewrites else _moved, report))]
     if not rewrites:
@@ -129,7 +130,7 @@ def edited_document(  # noqa: PLR0913 - all that one report shows
     return Document(
         "Rewriting of" if rewrites else "Retargeting of",
         model,
-        f"{head}{against}{summary}",
+        f"{head}{told or summary}",
         lines,
         tuple(sections),
         "wrong" if objection else state or ("open" if report.skips else "fine"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 
-from onnxpad.inspection import FOLLOWED, Inspection, PaddedNode
+from onnxpad.inspection import FOLLOWED, Inspection
 from onnxpad.runtimes.own_targets import asked_as
 from onnxpad.runtimes.traps import helping
 from onnxpad.show.document import Command, Line
@@ -22,12 +22,12 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[Line]:
     failing = any(one.judgement.answer.fails for verdicts in judged for one in verdicts)
     asked = [f"--target {asked_as(name)}" for name in inspection.targets]
     stated = [*asked, inspection.live, given_text(inspection.assumed)]
+    options = for_targets = _for_targets(inspection)
     if any(_CHOICE in node.hints for node in inspection.nodes) and len(asked) <= FOLLOWED:
         yield _rewrite(model, [*stated, _CHOICE])
         yield _rewrite(model, [*stated, "--ambiguous pads"], "or, if it was trained with its pads")
     else:
         gives_sizes = any(isinstance(fact, int) for fact in inspection.assumed.values())
-        options = _for_targets(inspection)
         if options is None and asked and gives_sizes and not failing:
             options = stated
         elif options is None and all(one.verdict == "takes" for v in judged for one in v):
@@ -35,7 +35,7 @@ def next_lines(inspection: Inspection, model: str) -> Iterator[Line]:
         if options is not None:
             follows = f"--ambiguous {inspection.ambiguous}" if inspection.ambiguous else ""
             yield _rewrite(model, [*options, follows])
-    if inspection.following is None and 0 < len(asked) <= FOLLOWED:
+    if for_targets is None and 0 < len(asked) <= FOLLOWED:
         from onnxpad.rewriting.for_target.report import PassPlan
 
         for name, found in inspection.targets.items():
@@ -79,28 +79,39 @@ def _for_traps(inspection: Inspection) -> list[str] | None:
     auto_pad = any("auto_pad" in node.forms for node in inspection.nodes)
     if not (passes or inspection.ambiguous or auto_pad):
         return None
-    dims = _dims_for(inspection.nodes)
-    stated = {name: fact for name, fact in inspection.assumed.items() if name not in dims}
-    return [*(f"--pass {name}" for name in passes), given_text(stated), *dims.values()]
-
-
-def _dims_for(nodes: Sequence[PaddedNode]) -> dict[str, str]:
-    """Facts of sizes that make pads known: numbers only where they mend a trap."""
-    facts: dict[str, str] = {}
-    for node in nodes:
-        hint = node.hints[-1] if node.pads is None and node.hints else ""
-        mends = any(trap.passes for trap in node.traps)
-        for fact in shlex.split(hint)[1::2] if hint.startswith("--dim") else ():
-            if mends or "%" in fact:
-                facts.setdefault(fact.partition("=")[0].partition("%")[0], f"--dim '{fact}'")
-    return facts
+    return [*(f"--pass {name}" for name in passes), given_text(inspection.assumed)]
 
 
 def _for_targets(inspection: Inspection) -> list[str] | None:
-    """What to say to `rewrite` for the targets that it was tried for; None where none is helped."""
-    tried = inspection.following
-    if tried is None:
+    """What to say to `rewrite` for targets that it helps, and those that take all; else None.
+
+    Where no target has a node to mend, it is to require the device.
+    """
+    asked, openings = inspection.targets, inspection.openings
+    if not 0 < len(asked) <= FOLLOWED:
         return None
-    targets = [f"--target {asked_as(name)}" for name in tried.targets]
-    device = ["--require-device"] if tried.require_device else []
-    return [*targets, inspection.live, given_text(tried.dims), *device]
+    helped = [name for name in asked if openings[name].writes and _has_ways(inspection, name)]
+    device = ["--require-device"] * (not helped)
+    if device:
+        falling = {
+            name: {one.on_device for one in found if one.verdict == "falls back"}
+            for name, found in asked.items()
+        }
+        helped = [name for name, comes in falling.items() if comes == {True}]
+    if not helped:
+        return None
+    fine = [n for n in asked if not any(one.judgement.answer.fails for one in asked[n])]
+    names = [name for name in asked if name in (*helped, *fine)]
+    facts = [fact for name in names for fact in openings[name].facts]
+    dims = dict(sorted(facts, key=lambda fact: isinstance(fact[1], int)))  # numbers win
+    targets = [f"--target {asked_as(name)}" for name in names]
+    return [*targets, inspection.live, given_text({**dims, **inspection.assumed}), *device]
+
+
+def _has_ways(inspection: Inspection, name: str) -> bool:
+    """Whether a target fails a node, or takes one behind a rewrite alone."""
+    from onnxpad.rewriting.for_target.report import PassPlan
+
+    found = inspection.targets[name]
+    mended = (one.judgement.answer.fails or isinstance(one.way, PassPlan) for one in found)
+    return bool(inspection.openings[name].facts) or any(mended)

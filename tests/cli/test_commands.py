@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from onnxpad import validation
-from onnxpad.cli import batches
 from tests.cli.processes import SAME
 from tests.command import run
 
@@ -37,19 +35,6 @@ def test_a_verdict_that_is_not_ok_writes_nothing(
     assert f"validation: {verdict}: told so" in captured.out
     assert "told so" not in captured.err
     assert not out.exists()
-
-
-@pytest.mark.parametrize("out", ["o.onnx", "-"])
-def test_a_terminal_shows_what_a_validation_does(
-    out: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pytest.importorskip("onnxruntime")
-    monkeypatch.chdir(tmp_path)
-    told: list[str] = []
-    monkeypatch.setattr(batches, "working", lambda _: nullcontext(told.append))
-    options = ["--validate", "--device", "cpu", "--samples", "1", "-o", out]
-    assert run(["rewrite", str(SAME), *options]) == 0
-    assert told[:3] == ["explicit-pads", "proving", "sample 0"]
 
 
 @pytest.mark.parametrize("command", [["rewrite"], ["retarget", "--to", "tensorflow"]])

@@ -6,17 +6,8 @@ from pathlib import Path
 
 import onnx
 
-from onnxpad.cli import gate
-from onnxpad.inspection import KINDS
-from onnxpad.runtimes.conditions.rows import Answer
 from tests.cli.processes import SAME
 from tests.command import run
-
-
-def test_levels_are_what_targets_answer_and_in_that_order() -> None:
-    assert tuple(KINDS.values()) == gate.LEVELS
-    assert [one for one in Answer if one in KINDS] == list(KINDS)
-    assert set(Answer) - set(KINDS) == {Answer.TAKES}
 
 
 def test_a_node_of_any_name_is_one_line(tmp_path: Path) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import onnx
 import pytest
 
-from tests.cli.processes import SAME, environment, onnxpad
+from tests.cli.processes import SAME, onnxpad
 from tests.command import run
 
 
@@ -67,32 +65,3 @@ def test_what_nobody_foresaw_is_one_message(
     assert "internal error; nothing was written" in said
     assert "KeyError: 'surprise'" in said
     assert "Traceback" not in said
-
-
-ENDING = """
-import atexit, os, sys, threading
-from onnxpad.__main__ import main
-atexit.register(lambda: print("ended with", os.environ.get("OPENBLAS_NUM_THREADS")))
-threading.Thread(target=lambda: {waits}, daemon={daemon}).start()
-sys.argv = ["onnxpad", *{arguments}]
-main()
-"""
-
-
-def ended(*arguments: str, waits: str = "0", daemon: bool = True) -> tuple[int, list[str]]:
-    script = ENDING.format(arguments=arguments, waits=waits, daemon=daemon)
-    done = subprocess.run(
-        [sys.executable, "-c", script], env=environment(), capture_output=True, check=False
-    )
-    return done.returncode, done.stdout.decode().splitlines()[-2:]
-
-
-def test_only_what_computes_with_numpy_lets_it_start_threads(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-    assert ended("validate", "--help")[1][-1] == "ended with None"
-    assert ended("guard", "--help")[1][-1] == "ended with None"
-    assert ended("diagnose", "--help")[1][-1] == "ended with 1"
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")
-    assert ended("--version")[1][-1] == "ended with 3"

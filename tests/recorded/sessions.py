@@ -36,6 +36,9 @@ HERE = Path(__file__).parent
 SESSIONS = sorted(HERE.glob("*.txt"))
 MODELS = {
     "avg": "k_avgnet_tflite_autopad",
+    "bytes": "t_avgpool_both_ts_op11_qoperator",
+    "calls": "t_ssd_mobilenet_ts_op11_attr_functions",
+    "cond": "tf_cond_conv_op13",
     "even": "kt_net_even",
     "same": "pd_same_static_op13",
     "strings": "t_same_string_ts",

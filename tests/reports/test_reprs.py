@@ -60,13 +60,6 @@ def test_strict_raises_what_would_be_skipped() -> None:
         onnxpad.rewrite(MODEL, strict=True, target="opencv")
 
 
-def test_a_report_names_what_it_counts() -> None:
-    found = repr(onnxpad.inspect(MODEL))
-    assert found.startswith("Inspection(model=ModelFacts(producer='tf2onnx 1.17.0', opset=13")
-    assert "nodes=<12>" in found
-    assert "targets" not in found
-
-
 def test_what_no_command_prints_is_an_error() -> None:
     with pytest.raises(onnxpad.RequestError, match="no command prints a Porting"):
         onnxpad.port(MODEL).to_text()

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from onnxpad.geometry.windows import same_totals
+from onnxpad.geometry.windows import Axis, same_totals
 from onnxpad.padding.chain import AutoPad, Chain, Pads, Skip, is_same
 from onnxpad.padding.effective_pads import (
     axes_in_front,
@@ -59,9 +59,11 @@ def same_shifts(chain: Chain) -> bool:
     """Whether windows begin inside the data by the negative padding counted for SAME."""
     if not is_same(chain.padding) or chain.trouble or same_is_refused(chain):
         return False
-    slides = chain.op.is_pool or (chain.op.kind is Kind.CONVOLUTION and _is_plain_same(chain))
     lower = chain.padding is AutoPad.SAME_LOWER
-    return slides and any(_begin(total, lower=lower) < 0 for total in _totals(chain))
+    if chain.op.is_pool:
+        return any(_begin(total, lower=lower) < 0 for total in _totals(chain))
+    is_plain = chain.op.kind is Kind.CONVOLUTION and _is_plain_same(chain)
+    return is_plain and any(_shifts(axis, lower=lower) for axis in chain.axes)
 
 
 def pads_reach_kernel(chain: Chain) -> bool:
@@ -130,6 +132,16 @@ def _checks_pads(chain: Chain) -> bool:
     return chain.op.kind is Kind.MAX or (
         chain.op.kind is Kind.AVERAGE and chain.opset < _AVERAGE_SHIFTS_SINCE
     )
+
+
+def _shifts(axis: Axis, *, lower: bool) -> bool:
+    """Whether onnxruntime starts the first window of a SAME convolution inside the data."""
+    totals = list(same_totals(axis))
+    if isinstance(axis.size, int):
+        windows = -(-axis.size // axis.stride)
+        more = int((axis.size + 2 * totals[0] - axis.kernel) / axis.stride + 1) < windows
+        totals = [totals[0] + more]
+    return any(_begin(total, lower=lower) < 0 for total in totals)
 
 
 def _is_product(chain: Chain) -> bool:

@@ -126,9 +126,4 @@ def find_targets(names: TargetName | Sequence[TargetName]) -> Target:
     return Target(", ".join(one.version for one in found), (), name=called, parts=found, note=notes)
 
 
-@cache
-def _target_in(file: Path) -> Target:
-    return built_in_target(file)
-
-
-_TARGETS = Plugins(__name__, "target", _target_in, suffix=SUFFIX)
+_TARGETS = Plugins(__name__, "target", built_in_target, suffix=SUFFIX)

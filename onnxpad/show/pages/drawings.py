@@ -11,7 +11,7 @@ from onnxpad.padding.chain import Chain, Pads, PadStep, Skip, is_same
 from onnxpad.padding.effective_pads import axes_in_front, effective_pads
 from onnxpad.padding.fills import Fill, Implicit
 from onnxpad.padding.operators import Kind
-from onnxpad.show.wording import each_text
+from onnxpad.show.wording import window_text
 
 NOT_COUNTED = "not counted"
 _LONGEST_LABEL = 14
@@ -156,12 +156,8 @@ def sentence(drawing: Drawing) -> str:
     axes = drawing.axes
     said = f"{drawing.op} over {_by([axis.cells for axis in axes])} cells"
     if any(axis.kernel for axis in axes):
-        window = f"{_by([axis.kernel for axis in axes])} window"
-        strides, dilations = [axis.stride for axis in axes], [axis.dilation for axis in axes]
-        for name, steps in (("stride", strides), ("dilation", dilations)):
-            window += f", {name} {each_text(steps)}" if any(step != 1 for step in steps) else ""
-        verb = "writes a {}, of" if drawing.scatters else "reads a {}, over"
-        said = said.replace("over", verb.format(window), 1)
+        window = window_text(*zip(*((a.kernel, a.stride, a.dilation) for a in axes), strict=True))
+        said += f", {'written' if drawing.scatters else 'read'} with the window {window}"
     parts = [
         _frame_text(frame, [axis.pads[n] for axis in axes])
         for n, frame in enumerate(drawing.frames)

@@ -175,15 +175,6 @@ def test_a_function() -> None:
     assert asked(own_runner(failing), Path("m")).message == "SystemExit: no licence"
 
 
-def test_a_file_is_not_taken_for_a_command_that_goes_by_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert own_runtime("python3 elsewhere/named_twice.py {model}") == "named_twice.py"
-    Path("named_twice.py").write_text("")
-    assert own_runtime("named_twice.py") == "named_twice.py-2"
-
-
 def test_a_command_does_not_take_the_name_of_the_file_that_it_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -176,7 +176,7 @@ def same_model(op: str, size: int, kernel: int, geometry: dict[str, Any], opset:
 def test_same_is_a_trap_exactly_where_onnxruntime_leaves_the_text(
     op: str, opset: int, mode: str
 ) -> None:
-    """Of convolutions, and of dilated pools with one window, more is feared than goes wrong."""
+    """Dilated pools with one window are the exception: left-out dilation may not show there."""
     dilations = (1,) if opset < 19 else (1, 2)
     for size, kernel, stride, dilation in itertools.product(
         (1, 2, 3, 5, 8, 9), (1, 2, 3), (1, 2, 4, 5), dilations
@@ -189,7 +189,7 @@ def test_same_is_a_trap_exactly_where_onnxruntime_leaves_the_text(
         axis = Axis(size, kernel, stride, dilation)
         chain = Chain(OPERATORS["", op], opset, (axis,), AutoPad(mode), FILLS[op], "float32")
         found = {trap.code for trap in traps_of(chain, AsWritten())} - {"window-of-padding"}
-        if (op == "MaxPool" and dilation > 1 and stride >= size) or op == "Conv":
+        if op == "MaxPool" and dilation > 1 and stride >= size:
             assert agrees or found, model
         else:
             assert agrees is not bool(found), (model, found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from random import Random
 from xml.etree import ElementTree as ET
 
@@ -15,8 +14,6 @@ from tests.models.text import text_model
 pytest.importorskip("jinja2", reason="the extra html is not installed")
 
 from onnxpad.show.pages.figures import strip_of, window_figure
-
-HOSTILE = "<script>alert('\"&')</script>"
 
 
 @pytest.mark.parametrize("seed", range(30))
@@ -84,28 +81,6 @@ def test_a_transposed_convolution_cuts_cells_off() -> None:
     svg = window_figure(found)
     assert 'class="cut"' in svg
     assert "cuts off [0, 0, 1, 1]" in svg
-
-
-def test_a_figure_is_xml_that_says_what_it_shows_and_names_are_escaped() -> None:
-    axis = DrawnAxis(5, HOSTILE, 3, 1, 1, 3)
-    shown = Drawing("Conv", (axis, axis))
-    svg = window_figure(shown, title=HOSTILE)
-    root = ET.fromstring(svg)  # noqa: S314 - our own
-    assert root.get("role") == "img"
-    assert root.get("aria-label", "").startswith(HOSTILE)
-    assert root.findtext("title", "").startswith(HOSTILE)
-    assert "<script" not in svg
-
-
-def test_figures_of_one_page_share_no_names() -> None:
-    axis, frames = DrawnAxis(5, "", 3, 1, 1, 5, ((1, 1),)), (Frame("Conv", "0"),)
-    one = Drawing("Conv", (axis, axis), frames)
-    other = Drawing("Conv", (axis._replace(cells=6), axis), frames)
-    names = [re.findall(r'id="([^"]+)"', window_figure(each)) for each in (one, other)]
-    assert names[0]
-    assert {*names[0]}.isdisjoint(names[1])
-    again = re.findall(r'id="([^"]+)"', window_figure(one, anchor="change-2"))
-    assert {*names[0]}.isdisjoint(again)
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3, 4])
