@@ -10,13 +10,12 @@ from onnxpad.padding.chain import Shape
 class AsWritten(NamedTuple):
     """What the file says beside a chain, as the traps ask for it; the defaults say nothing.
 
-    `auto_pad` is as written in the file. `declared` is the output shape that the
-    file states. `pad_reads` names a DequantizeLinear that makes the data of the Pad in front.
+    `auto_pad` is as written in the file. `pad_reads` names a DequantizeLinear that makes the data
+    of the Pad in front.
     """
 
     auto_pad: str = ""
     output_shape: Shape = None
-    declared: Shape = None
     pad_reads: str = ""
     computed_pads: str = ""
     overridable_pads: str = ""

@@ -7,9 +7,10 @@ models are equal where all outputs are. A change that does not agree may still d
 where less is free (behind a Relu nothing is negative).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
 
 from onnxpad.proof.classes import Classes
 from onnxpad.proof.clock import Clock
@@ -20,6 +21,7 @@ from onnxpad.proof.regions import Cut, Region
 from onnxpad.proof.shapes import Shapes, shapes_of
 from onnxpad.proof.sizes import Fact
 
+_T = TypeVar("_T")
 _LARGE = 16
 _SAMPLE = 24
 
@@ -159,47 +161,36 @@ class Cutting:
 
     def _cut(self, number: int) -> Cut:
         """A class as a free variable; raises Undecided where rank or type are not known."""
-        for cut in self.inputs:
-            if self.sides[0].classes[cut.names[0][0]] == number:
-                names = self._names(number)
-                return Cut(cut.key, names, cut.dtype, cut.sizes)
         names = self._names(number)
-        name = names[0][0]
-        constant = self.sides[0].graph.constants.get(name)
+        for cut in self.inputs:
+            if cut.names[0][0] in names[0]:
+                return replace(cut, names=names)
+        constant = self.sides[0].graph.constants.get(names[0][0])
         if constant is not None:
             return Cut(("class", number), names, constant.dtype, constant.shape, data=False)
-        dtype = next((self.shapes.dtypes[n] for n in names[0] if n in self.shapes.dtypes), None)
-        rank = next((self.shapes.ranks[n] for n in names[0] if n in self.shapes.ranks), None)
+        dtype, rank = _any(self.shapes.dtypes, names[0]), _any(self.shapes.ranks, names[0])
         if dtype is None or rank is None:
-            raise Undecided(f"the type or the rank of {name} is not known")
-        shape = next((self.shapes.shapes[n] for n in names[0] if n in self.shapes.shapes), None)
-        if shape is not None and self.is_static:
-            return Cut(("class", number), names, dtype, shape)
-        return Cut(("class", number), names, dtype, self._open(names[0], rank))
+            raise Undecided(f"the type or the rank of {names[0][0]} is not known")
+        shape = _any(self.shapes.shapes, names[0]) if self.is_static else None
+        return Cut(("class", number), names, dtype, shape or self._open(names[0], rank))
 
     def _open(self, names: tuple[str, ...], rank: int) -> tuple[int | str, ...]:
-        """Sizes that are open, but for those that no open size of an input changes."""
-        sizes: list[int | str] = [
-            self.fixed_size(names, axis) or self.variable(names[0], axis) for axis in range(rank)
-        ]
-        for axis, one in enumerate(sizes):
-            if isinstance(one, str):
-                self.facts[one] = self._fact(names, axis)
-        return tuple(sizes)
+        """Sizes that are open, but for those that no open size of an input changes.
 
-    def variable(self, name: str, axis: int) -> str:
-        """The name of an open size, which an input's may not have."""
+        An open size has a name that no size of an input has.
+        """
+        sizes: list[int | str] = []
+        known = [self.shapes.followed[name].axes for name in names if name in self.shapes.followed]
         taken = {one for cut in self.inputs for one in cut.sizes}
-        one = f"{name}[{axis}]"
-        while one in taken:
-            one += "'"
-        return one
-
-    def fixed_size(self, names: tuple[str, ...], axis: int) -> int | None:
-        """The size of an axis that hangs on no open one."""
-        known = (self.shapes.followed[name] for name in names if name in self.shapes.followed)
-        sizes = (one.axes[axis] for one in known)
-        return next((one for one in sizes if isinstance(one, int)), None)
+        for axis in range(rank):
+            fixed = [size for axes in known if isinstance(size := axes[axis], int) and size]
+            name = f"{names[0]}[{axis}]"
+            while name in taken:
+                name += "'"
+            if not fixed:
+                self.facts[name] = self._fact(names, axis)
+            sizes += fixed[:1] or [name]
+        return tuple(sizes)
 
     def _names(self, number: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         found = [
@@ -207,6 +198,11 @@ class Cutting:
             for side in self.sides
         ]
         return found[0], found[1]
+
+
+def _any(found: Mapping[str, _T], names: Iterable[str]) -> _T | None:
+    """What is known of a tensor by any of its names."""
+    return next((found[name] for name in names if name in found), None)
 
 
 def _is_weight(constant: Constant) -> bool:

@@ -6,14 +6,14 @@ equal operands are equal, whatever they compute. What the bodies of If, Loop and
 are operands in this sense: functions of what they capture and of arguments, which may be anything.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from onnxpad.proof.channels import one_channel
 from onnxpad.proof.classes import Numbering, plain
 from onnxpad.proof.counterexamples import Counterexample, confirm
-from onnxpad.proof.cuts import Cutting, Side
+from onnxpad.proof.cuts import Cutting
 from onnxpad.proof.endings import Undecided, WithoutResult
 from onnxpad.proof.graphs import Node
 from onnxpad.proof.regions import Mismatch, Region, Workshop, compare
@@ -71,18 +71,17 @@ class Equalities:
     wasted: float = 0.0
     hopeless: bool = False
 
-    def merge(self, nodes: Sequence[Node], ends: Mapping[str, str], *, whole: bool) -> None:
+    def merge(self, ends: Mapping[str, str]) -> None:
         """Give the second side its classes, and set equal what can be shown to be.
 
-        `nodes` are the second side's, in order; `ends` are its outputs with those of the first.
-        What stays unequal makes all behind it unequal as a rule: where a share of the time went
-        without success, outputs alone are tried.
+        `ends` are its outputs with those of the first. What stays unequal makes all behind it
+        unequal as a rule: where a share of the time went without success, outputs alone are tried.
         """
         first, second = self.cutting.sides
         names = {**{name: name for name in first.classes}, **ends}
         clock = self.shop.clock
         patience = clock.left * _PATIENCE
-        for node in nodes:
+        for node in second.graph.nodes:
             self.numbering.add(node, second.classes)
             for name in node.outputs:
                 twin = names.get(name)
@@ -92,7 +91,7 @@ class Equalities:
                 if name not in ends and self.hopeless:
                     continue
                 start = clock.now
-                found = self.settle((twin, name), last=whole and name in ends)
+                found = self.settle((twin, name), last=name in ends)
                 self.wasted += clock.now - start
                 self.wasted *= not isinstance(found, list)
 
@@ -205,11 +204,6 @@ class Equalities:
                 if not isinstance(result, list):
                     return False
         return True
-
-
-def equal(sides: Sequence[Side], twin: str, name: str) -> bool:
-    """Whether two tensors are known to be the same."""
-    return sides[1].classes.get(name) == sides[0].classes.get(twin) is not None
 
 
 def _kind(node: Node, name: str) -> Hashable:

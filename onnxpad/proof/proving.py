@@ -16,7 +16,7 @@ from onnxpad.proof.clock import Clock
 from onnxpad.proof.counterexamples import Counterexample
 from onnxpad.proof.cuts import Cutting, Side
 from onnxpad.proof.endings import Undecided
-from onnxpad.proof.equalities import Equalities, Limits, Proved, equal
+from onnxpad.proof.equalities import Equalities, Limits, Proved
 from onnxpad.proof.field import Source
 from onnxpad.proof.graphs import Graph, Input, Outside, read
 from onnxpad.proof.regions import Cut, Workshop
@@ -78,13 +78,9 @@ def prove(
         proof = Proof("undecided", str(reason))
     except RecursionError:
         proof = Proof("undecided", "bodies lie too deeply in each other")
-    return _timed(proof, shop, time.monotonic() - start)
-
-
-def _timed(proof: Proof, shop: Workshop, seconds: float) -> Proof:
     return replace(
         proof,
-        seconds=seconds,
+        seconds=time.monotonic() - start,
         readings=tuple(sorted(shop.used)),
         probability=shop.risk if proof.verdict == "proved" else 0.0,
     )
@@ -114,10 +110,7 @@ def _proved(
     for node in graphs[0].nodes:
         numbering.add(node, sides[0].classes)
     cutting = Cutting(sides, inputs, facts, shop.clock)
-    try:
-        found = _by_regions(Equalities(cutting, numbering, shop, limits))
-    except Undecided as reason:
-        return Proof("undecided", str(reason))
+    found = _by_regions(Equalities(cutting, numbering, shop, limits))
     if other and found.verdict == "proved":
         raise Undecided(f"{', '.join(sorted(other))} has another default, and may be given")
     return found
@@ -127,9 +120,9 @@ def _by_regions(found: Equalities) -> Proof:
     """Lemma 7: change after change, in the order of the second model."""
     sides = found.cutting.sides
     ends = dict(zip(sides[1].graph.outputs, sides[0].graph.outputs, strict=True))
-    found.merge(sides[1].graph.nodes, ends, whole=True)
+    found.merge(ends)
     for name, twin in ends.items():
-        if equal(sides, twin, name):
+        if sides[1].classes.get(name) == sides[0].classes.get(twin) is not None:
             continue
         failed = found.failed.get(((twin, name), True))
         result = failed or Undecided(f"{name} is computed otherwise")

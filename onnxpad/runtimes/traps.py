@@ -13,7 +13,7 @@ from typing import NamedTuple
 from onnxpad.geometry.size import show
 from onnxpad.geometry.windows import same_totals
 from onnxpad.padding.as_written import AsWritten
-from onnxpad.padding.chain import AutoPad, Chain, Pads, Shape, contradict, is_same
+from onnxpad.padding.chain import AutoPad, Chain, Pads, is_same
 from onnxpad.padding.effective_pads import effective_pads
 from onnxpad.padding.operators import MICROSOFT, OPTIMISED_DOMAINS, Kind, Since
 from onnxpad.reports import reported
@@ -99,7 +99,6 @@ def _has_negative_pads(chain: Chain, _: AsWritten) -> bool:
 _TESTS: Mapping[str, Test] = {
     "valid-with-ceil-mode": lambda chain, _: _rounds_up_valid(chain),
     "transposed-same-short-kernel": lambda chain, _: _lacks_cells(chain),
-    "declared-shape": lambda _, written: contradict(written.declared, written.output_shape),
     "computed-pads": lambda _, written: bool(written.computed_pads),
     "overridable-pads": lambda _, written: bool(written.overridable_pads),
     "optimised-only": lambda chain, _: _is_optimised(chain),
@@ -147,13 +146,14 @@ def _helps(rule: TrapRule, chain: Chain) -> bool:
 
 
 def _sentence(says: str, chain: Chain, written: AsWritten) -> str:
-    shapes = {name: _text(getattr(written, name)) for name in ("declared", "output_shape")}
-    own = {"padding": chain.padding, "opset": chain.opset, "dtype": chain.dtype or "an open type"}
-    return says.format(**(written._asdict() | shapes | own), operator=chain.op.title)
-
-
-def _text(shape: Shape) -> str:
-    return "[" + ", ".join(show(size) for size in shape or ()) + "]"
+    facts = written._asdict() | {
+        "output_shape": f"[{', '.join(show(size) for size in written.output_shape or ())}]",
+        "padding": chain.padding,
+        "opset": chain.opset,
+        "dtype": chain.dtype or "an open type",
+        "operator": chain.op.title,
+    }
+    return says.format(**facts)
 
 
 def helping(code: str, passes: Iterable[str]) -> str:

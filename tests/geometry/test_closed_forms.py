@@ -10,6 +10,7 @@ from onnxpad.geometry.windows import (
     Axis,
     cells_within,
     holds_padding_alone,
+    possible_same_pads,
     same_pads,
     same_totals,
     sample_sizes,
@@ -38,6 +39,7 @@ def test_same() -> None:
         for lower in (False, True):
             totals = same_totals(axis)
             pairs = {halves(total, lower=lower) for total in totals}
+            assert {*possible_same_pads(axis, lower=lower)} == pairs
             begin, end = min(pairs)[0], max(end for _, end in pairs)
             room = max(begin + end - total for total in totals)
             one = len({first for first, _ in pairs}) == 1 and room < axis.stride

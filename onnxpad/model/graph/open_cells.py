@@ -67,15 +67,10 @@ def of_sizes(sizes: Sequence[Size | None]) -> Array:
     return settled(_objects(cells))
 
 
-def integers_of(array: Array) -> list[Linear | None]:
-    """Integers of an array, None for what is none."""
-    known = map(_known, opened(array).reshape(-1))
-    return [None if one is None or one.real else one for one in known]
-
-
 def sizes_of(array: Array) -> tuple[Size | None, ...]:
     """Integers of an array as sizes, None for what is none."""
-    return tuple(None if one is None else size_of(one) for one in integers_of(array))
+    cells = map(_known, opened(array).reshape(-1))
+    return tuple(None if cell is None or cell.real else size_of(cell) for cell in cells)
 
 
 def joint_shape(inputs: Sequence[Array]) -> tuple[int, ...]:

@@ -9,32 +9,35 @@ from math import lcm
 from onnxpad.errors import ModelError, RequestError
 from onnxpad.geometry.size_fact import NOTHING_KNOWN, SizeFact, Told
 from onnxpad.model.graph.context import Context
+from onnxpad.model.graph.flat_numbers import constant_integers
 from onnxpad.model.reading.survey import Survey
 from onnxpad.padding.chain import Chain, Unclear
 from onnxpad.padding.operators import Kind
 
+_LARGEST = 1 << 12
 _MOST_SITES = 2_000
 
 
 def settling_facts(survey: Survey) -> tuple[tuple[str, SizeFact], ...]:
     """Divisors of the dimensions that make computed pads known, with what is known of these.
 
-    The product of the strides up to them. () where it does not help, and in models too large to be
-    read again.
+    The product of the strides up to them; where that does not help, times what the model's own
+    arithmetic divides by. () where neither helps, and in models too large to be read again.
     """
     open_pads = _open_pads(survey)
     roots = dict.fromkeys(root for one in open_pads for root in one.roots)
     if not roots or len(survey.sites_now()) > _MOST_SITES:
         return ()
     strides = max(map(_strides_to_open_pads, survey.contexts), default=1)
-    facts, known = strengthened(survey.facts, dict.fromkeys(roots, strides)), copy(survey)
-    try:
-        known.learn(facts)
-    except (ModelError, RequestError):
-        return ()
-    if len(_open_pads(known)) == len(open_pads):
-        return ()
-    return tuple((root, SizeFact.read(root, told)) for root, told in facts.items())
+    for divisor in dict.fromkeys((strides, lcm(strides, _own_divisor(survey)))):
+        facts, known = strengthened(survey.facts, dict.fromkeys(roots, divisor)), copy(survey)
+        try:
+            known.learn(facts)
+        except (ModelError, RequestError):
+            continue
+        if len(_open_pads(known)) < len(open_pads):
+            return tuple((root, SizeFact.read(root, told)) for root, told in facts.items())
+    return ()
 
 
 def strengthened(facts: Mapping[str, Told], divisors: Mapping[str, int]) -> dict[str, Told]:
@@ -80,3 +83,15 @@ def _strides_to_open_pads(context: Context) -> int:
         if product > 1:
             passed |= dict.fromkeys(node.outputs, product)
     return largest
+
+
+def _own_divisor(survey: Survey) -> int:
+    """What the model itself divides whole numbers by, as a window's size, in one number."""
+    divisor = 1
+    for context in survey.contexts:
+        for node in context.scope.nodes:
+            if node.op_type in ("Div", "Mod") and len(node.inputs) > 1:
+                for number in constant_integers(context, node.inputs[1]) or ():
+                    both = lcm(divisor, abs(number) or 1)
+                    divisor = both if both <= _LARGEST else divisor
+    return divisor

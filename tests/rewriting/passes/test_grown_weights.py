@@ -17,20 +17,11 @@ from tests.models.surgeon_graphs import (
     graph_of,
     tensors,
 )
+from tests.models.text import text_model
 from tests.oracle.onnxruntime_levels import ran
 
 KERNEL = "symmetric-pads-by-kernel"
 X = np.asarray([[[3, -1, 4, -1, -5, 9, 2]]], np.float32)
-HEADER = '<ir_version: 8, opset_import: ["": 17, "f": 1]>\n'
-W = "float[1,1,3] w = {1, 10, 100}"
-
-
-def parsed(body: str, constants: str = "", inputs: str = "", more: str = "") -> onnx.ModelProto:
-    given = "float[1,1,n] x" + inputs
-    text = f"g ({given}) => (float[1,1,m] y) <{constants}> {{ {body} }}"
-    model: onnx.ModelProto = onnx.parser.parse_model(HEADER + text + more)
-    return model
-
 
 NEW = sorted(
     name for name in all_passes() if name.startswith(("symmetric-", "output-", "slice-", "plain-t"))
@@ -59,7 +50,7 @@ def test_graphs_of_graphsurgeon(rule: str) -> None:
 
 
 def test_a_sparse_kernel_does_not_grow() -> None:
-    model = parsed("y = Conv <pads = [0, 2]> (x, w)", W)
+    model = text_model("y = Conv <pads = [0, 2]> (x, w)", constants="float[1,1,3] w = {1, 10, 100}")
     del model.graph.initializer[:]
     values = numpy_helper.from_array(np.asarray([-3, 5], np.float32), "w")
     places = numpy_helper.from_array(np.asarray([0, 2], np.int64), "places")
