@@ -189,7 +189,7 @@ def plain_sizes(sizes: tuple[Size | None, ...] | None) -> tuple[int | str | None
 
 
 def stated_names(sizes: Sequence[Size | None] | None) -> tuple[int | str, ...]:
-    """Sizes as a file states them: numbers, names of dimensions, '' where it can say neither."""
+    """Sizes as a file writes them: a number, a dimension's name, or '' for a computed size."""
     return tuple(
         size if isinstance(size, int) else size.name if size and size.root == size.name else ""
         for size in sizes or ()

@@ -48,7 +48,7 @@ class NodeFacts:
         return attribute in self.attributes() or self._node.input(position) != ""
 
     def listed(self, attribute: str, position: int) -> Sizes | None:
-        """Integers of an attribute, or at the input that took its place; None where not known."""
+        """Integers of an attribute, or of the input that replaced it; None if unknown."""
         written = self.attributes().get(attribute)
         return tuple(map(int, written)) if isinstance(written, tuple) else self.sizes(position)
 
