@@ -1,9 +1,9 @@
 """The table of options, from which click, settings, completion and checks are made.
 
-`options.txt` has three parts. First the verbs, each with its sentence in --help. Then a row for each
-option: `SPELLING : VERBS : VALUE`, and below it its text in --help. A name without dashes is an
-argument. If verbs call the value by another name, it ends the `SPELLING`. `VALUE` is a
-kind (`cli.values`) or a choice `a|b`, the placeholder of --help, and any of
+`options.txt` has three parts. First the verbs, each with its sentence in --help. Then a row for
+each option: `SPELLING : VERBS : VALUE`, and below it its text in --help. A name without dashes is
+an argument. If verbs call the value by another name, it ends the `SPELLING`. `VALUE` is a kind
+(`cli.values`) or a choice `a|b`, the placeholder of --help, and any of
 
     many          the option may be repeated
     optional      the argument may be left out

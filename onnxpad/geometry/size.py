@@ -118,10 +118,7 @@ def exact_form(size: Symbol) -> Form:
 
 
 def computed(form: Form) -> Symbol:
-    """The size of a form, which need not be the shortest.
-
-    Numbers that no int64 holds say nothing that a model could mean.
-    """
+    """The size of a form, in the shortest form; beyond int64 only its name is known."""
     atom, factor, added, divisor = form
     if factor * atom.modulus % divisor == 0:
         added -= (factor * atom.residue + added) % divisor

@@ -255,10 +255,7 @@ def taps_around(axis: Axis, begin: int, end: int, extra: int) -> Taps | None:
 
 
 def taps_behind(axis: Axis, end: int, extra: int) -> tuple[int, int]:
-    """(taps of 0 at the back, end pad) that replace end pad `end` and output_padding `extra`.
-
-    The taps reach at least as far as the output_padding.
-    """
+    """(taps of 0 at the back, end pad) that replace `end` and the output_padding `extra`."""
     taps = -(-max(0, extra - end) // axis.dilation)
     return taps, end + taps * axis.dilation - extra
 

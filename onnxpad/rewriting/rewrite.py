@@ -52,10 +52,7 @@ if TYPE_CHECKING:
 
 
 class OperatorCounts(NamedTuple):
-    """How many nodes the model had and has, bodies and functions included.
-
-    `change` is by how many there are more of an operator, or fewer, where that is not 0.
-    """
+    """Numbers of nodes, with bodies and functions; `change` has differences other than 0."""
 
     before: int
     after: int

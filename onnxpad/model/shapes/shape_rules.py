@@ -1,8 +1,4 @@
-"""Output types of operators without padding, where they follow from symbolic input types.
-
-Only rules that keep or combine sizes exactly; whatever is missing here is left to the types
-that the model declares and to onnx's own inference.
-"""
+"""Exact output types of operators without padding, from symbolic input types."""
 
 from __future__ import annotations
 
