@@ -69,7 +69,7 @@ class Change(ReportItem):
 )
 @dataclass(frozen=True, slots=True, repr=False)
 class Refusal(ReportItem):
-    """A node that a pass left alone, or a note on it; `source` is the type of its input `tensor`."""
+    """A node that a pass left alone, or a note on it; `source` is the type of input `tensor`."""
 
     rule: str
     node: Address
