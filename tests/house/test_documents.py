@@ -11,7 +11,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from onnxpad import explain
+from onnxpad import RequestError, explain, retarget
 from tests.house.documents import DOCUMENTS, README, ROOT, blocks, commands, of, run, with_models
 from tests.house.documents import shown as in_process
 from tests.names import ENTRIES, PASSES, TARGETS, names
@@ -121,7 +121,11 @@ def test_examples_run(name: str, tmp_path: Path) -> None:
 
 def test_the_fields_of_plans_are_those_of_the_code() -> None:
     rows = re.findall(r"^\| (\w+) \|", explain("plans")[0].text, re.MULTILINE)
-    assert rows == ["field", "node", *KEYS, "conventions"]
+    plan = {"nodes": [{"node": CONV, "nobody": 1}]}
+    with pytest.raises(RequestError) as caught:
+        retarget(ROOT / "models" / "kt_net_even.onnx", plan=plan)
+    keys = str(caught.value).partition("it takes ")[2].split(", ")
+    assert rows == ["field", "node", *keys, "conventions"]
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,11 @@ BODIES = {
     "c = Conv <kernel_shape = [3, 3]> (d, v) y = QuantizeLinear (c, so, z)",
 }
 
+APART = (
+    "y = com.microsoft.QLinearAdd (c, so, z, c, so, z, so, z)",
+    "e = DequantizeLinear (c, so, z) f = Add (e, e) y = QuantizeLinear (f, so, z)",
+)
+
 
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize(("steps", "agree"), [(0, True), (1, True), (40, False)])
@@ -35,7 +40,14 @@ def test_a_step_is_rounding_where_floats_would_be_as_well(
     weight = rng.integers(-9, 9, (4, 3, 3, 3)).astype(np.int8)
     model.graph.initializer.append(numpy_helper.from_array(weight, "w"))
     x = rng.integers(0, 255, (1, 3, 8, 8)).astype(np.uint8)
-    right = run_model(model, {"x": x})["y"].copy()
+    plain = text_model(
+        BODIES[body].replace(*APART),
+        "uint8[1,3,8,8] x",
+        outputs="uint8[1,4,6,6] y",
+        constants=SCALES,
+    )
+    plain.graph.initializer.extend(model.graph.initializer[-1:])
+    right = run_model(plain, {"x": x})["y"].copy()
     right[0, 1, 2, 3] += np.uint8(steps)
     onnx.save(model, tmp_path / "model.onnx")
     np.savez(tmp_path / "data.npz", x=x, y=right)
