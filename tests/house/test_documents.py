@@ -144,6 +144,12 @@ def test_a_table_of_the_code_has_a_row_for_everything(topic: str, rows: Sequence
         assert re.search(rf"[| ]{re.escape(name)}[,| ]", found.text), name
 
 
+def test_recipes_name_passes() -> None:
+    named = re.findall(r"--pass ([a-z-]+)", explain("recipes")[0].text)
+    assert named
+    assert {*named} <= {*PASSES}
+
+
 def test_topics_name_topics_that_exist() -> None:
     """What a text sends a reader to is there."""
     known = {entry["name"] for entry in ENTRIES}

@@ -8,10 +8,19 @@ from onnxpad import inspect
 from tests.models.text import text_model
 from tests.names import ENTRIES
 
+ANSWERS = {"takes", "falls back", "refuses", "miscomputes"}
+
 
 def test_no_reason_is_a_raw_predicate() -> None:
     facts = [text for entry in ENTRIES if entry["kind"] == "target" for text in entry["facts"]]
     assert [text for text in facts if re.search(r"(^|, |and |or )not \(", str(text))] == []
+
+
+def test_every_fact_has_evidence() -> None:
+    for entry in ENTRIES:
+        if entry["kind"] == "target":
+            for answer in ANSWERS & entry["facts"].keys():
+                assert re.search(r"\[[^]]*\w: .+", str(entry["facts"][answer])), entry["name"]
 
 
 def sentence(name: str, body: str, shape: str = "1, 2, 8, 8") -> str:
