@@ -86,8 +86,9 @@ class Trials:
         self._folder = tempfile.TemporaryDirectory(prefix="onnxpad-", ignore_cleanup_errors=True)
 
     def close(self) -> None:
-        """Remove the models that were run, and end the runtime."""
-        self.runner.close()
+        """Remove the models that were run, and end a runtime of the user's own."""
+        if self.runner.is_own:
+            self.runner.close()
         self._folder.cleanup()
 
     def outcome(self, made: Callable[[], Probe]) -> Outcome:
