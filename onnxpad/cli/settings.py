@@ -1,4 +1,4 @@
-"""[tool.onnxpad] in the nearest pyproject.toml: options that a project always wants."""
+"""Options of a project, from [tool.onnxpad] of the nearest pyproject.toml."""
 
 from __future__ import annotations
 

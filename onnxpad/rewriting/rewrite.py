@@ -52,10 +52,7 @@ if TYPE_CHECKING:
 
 
 class OperatorCounts(NamedTuple):
-    """How many nodes the model had and has, bodies and functions included.
-
-    `change` is by how many there are more of an operator, or fewer, where that is not 0.
-    """
+    """Numbers of nodes, with bodies and functions; `change` has differences other than 0."""
 
     before: int
     after: int
@@ -76,13 +73,14 @@ Progress = Callable[[str, int, int], None]
 class Rewriting(Edited, Report):
     """What a rewrite did.
 
-    `skips` are nodes that a pass left alone, with the reason, `notes` nodes where it had nothing
-    to do and says more. `fitting` is what was done for `target`. `relied_on` are the sizes that
-    the user stated, where the result would be another without them: sizes of inputs are written
-    into the model, other facts into its metadata as `onnxpad.holds_where`. `operators` are
-    counts, None of a graphsurgeon Graph, `original` gives the model as it was. `unknown_operators`
-    are those of ONNX's domain that their opset does not have. `runs` are those of the whole model,
-    one for each runtime that was asked.
+    skips: nodes that a pass left alone, with the reason.
+    notes: nodes that need no rewrite, with a hint.
+    fitting: the changes for `target`.
+    relied_on: sizes that the user stated and the result depends on. Sizes of inputs are written
+        into the model, other facts into its metadata as `onnxpad.holds_where`.
+    operators: counts before and after; None for a graphsurgeon Graph.
+    unknown_operators: operators of ONNX's domain that their opset does not have.
+    runs: runs of the whole model, one for each runtime that was asked.
     """
 
     passes: tuple[str, ...]
@@ -99,8 +97,8 @@ class Rewriting(Edited, Report):
 
     @property
     def run(self) -> WholeRun | None:
-        """The run of the whole model, of several the first that is not right; None for none."""
-        return next((one for one in self.runs if not one.ok), next(iter(self.runs), None))
+        """The first run that is not right, else the first run; None without runs."""
+        return next((whole for whole in self.runs if not whole.ok), next(iter(self.runs), None))
 
     @cached_property
     def operators(self) -> OperatorCounts | None:
@@ -168,7 +166,7 @@ class Rewriting(Edited, Report):
 
     @property
     def fitted(self) -> dict[str, Any] | None:
-        """What was done for the target, with its name, as plain data."""
+        """`fitting` and the name of the target as plain data; None without a target."""
         return {"name": self.target, **plain(self.fitting)} if self.fitting else None
 
 

@@ -1,6 +1,6 @@
-"""Runners: a runtime of a target, or one of the user's, that runs models and is cheap to describe.
+"""Runners: a target's runtime, or one of the user's own, that runs models.
 
-Nothing is started before the first `run`; what a runner says of itself is read from files.
+The first `run` starts the runtime. Its name and version are read from files before that.
 """
 
 from __future__ import annotations
