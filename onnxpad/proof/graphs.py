@@ -270,7 +270,7 @@ class _Row:
         for entry in proto.attribute:
             if entry not in graphs:
                 node.attributes[entry.name] = _attribute(entry)
-        for entry in graphs:
+        for entry in sorted(graphs, key=lambda one: one.name):  # written in any order
             self._body(entry, node, scope, depth + 1)
         self.nodes.append(node)
 
