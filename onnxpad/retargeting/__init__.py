@@ -51,7 +51,7 @@ class Retargeting(Edited, Report):
     skips: tuple[Refused, ...]
     breaks: tuple[str, ...]
 
-    schema = 2
+    schema = 3
 
 
 @verb()
