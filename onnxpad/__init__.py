@@ -6,10 +6,10 @@
     done.save("for_opencv.onnx")
 
 A model is a path, bytes, a ModelProto, an onnx_ir.Model, an onnx_graphsurgeon.Graph, or what
-carries one (torch.onnx.ONNXProgram, an onnxscript function): what came in comes back as `.model`.
+holds one (torch.onnx.ONNXProgram, an onnxscript function). What came in comes back as `.model`.
 Reports (Inspection, Rewriting, Validation ...) are data with `to_json()` and `to_text()`;
-help(onnxpad.Inspection) lists the fields. All errors are OnnxpadError; messages name options as
-the command line has them: --dim 'H%4=0' is dims={'H': '%4=0'}. `onnxpad.explain("python")`
+help(onnxpad.Inspection) lists the fields. All errors are OnnxpadError. Messages name options as on
+the command line: --dim 'H%4=0' is dims={'H': '%4=0'}. `onnxpad.explain("python")`
 has more examples.
 """
 

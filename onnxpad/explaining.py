@@ -34,7 +34,7 @@ KINDS = ("topic", "pass", "target", "form", "operator", "convention", "trap")
 @reported("kind", "name", "text", "facts_by_name as facts", "source")
 @dataclass(frozen=True, slots=True, repr=False)
 class Explanation(Report):
-    """One entry: its kind and name, its text, facts by name, and where it is known from."""
+    """One entry of `explain`; `source` says where its text and facts come from."""
 
     kind: str
     name: str
@@ -51,14 +51,14 @@ class Explanation(Report):
         return paragraph.split(". ", maxsplit=1)[0].rstrip(".")
 
     def about(self, word: str) -> Explanation:
-        """The same with the facts that have a word, in full; RequestError where none has it."""
+        """This entry with the facts that contain `word` only. Raises RequestError if none does."""
         is_there = re.compile(rf"(?<!\w){re.escape(word)}(?!\w)", re.IGNORECASE).search
-        found = tuple(fact for fact in self.facts if is_there(fact[1]))
-        if not found:
-            words = {one.strip("[](),:;") for _, value in self.facts for one in value.split()}
-            near = "".join(f": did you mean '{one}'?" for one in nearest(word, words))
+        matching = tuple(fact for fact in self.facts if is_there(fact[1]))
+        if not matching:
+            words = {text.strip("[](),:;") for _, value in self.facts for text in value.split()}
+            near = "".join(f": did you mean '{name}'?" for name in nearest(word, words))
             raise RequestError(f"no fact about {self.name} has the word '{word}'{near}")
-        return replace(self, facts=found)
+        return replace(self, facts=matching)
 
     @property
     def facts_by_name(self) -> dict[str, str]:

@@ -206,8 +206,8 @@ def _files(
     found = [Path(word.rpartition("=")[2]) for word in words if word.lower().endswith(".onnx")]
     if len(found) != 2:
         raise RequestError(
-            f"{len(found)} of the command's words end in .onnx, so that they do not tell which "
-            "model it reads and which one it writes; try --in A.onnx --out B.onnx"
+            f"{len(found)} words of the command end in .onnx, but 2 must: the model that it reads "
+            "and the one that it writes; try --in A.onnx --out B.onnx"
         )
     return Path(before or found[0]), Path(after or found[1])
 

@@ -1,4 +1,4 @@
-"""inspect: every node with padding, what it pads, how that is written, and what may go wrong."""
+"""inspect: each padded node, its effective pads, their form, and the traps."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ __all__ = ["Inspection", "PaddedNode", "inspect"]
 
 
 def with_far_pad(chain: Chain) -> Chain:
-    """The chain with a Pad in front that reaches it through other operators, if there is one.
+    """The chain with its far Pad as `pad`, if it has one and no nearer Pad.
 
-    Behind a Transpose, or the DequantizeLinear of a group of its own, it pads all the same.
+    Such a Pad stands before a Transpose or a DequantizeLinear that feeds the operator.
     """
     far = chain.around.far_pad
     if chain.pad is not None or far is None or far.unclear or not any(far.pads.flat):

@@ -62,7 +62,7 @@ class Batch(Report):
     """The outcomes of all models, in the order in which they were named.
 
     `notes` say which facts and globs were left out for models that have no such dimension or node.
-    It is true whatever came of it: ask `code`.
+    bool() of a Batch is always True: test `code` for failures.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -72,27 +72,27 @@ class Batch(Report):
 
     @property
     def code(self) -> int:
-        """The highest exit code, as of the command.
+        """The highest exit code of the outcomes.
 
-        0: fine; 1: findings, or a model that was not written for what a rewrite leaves or makes of
-        it (`strict`, `validate`, `unfit`); 2: a model that could not be read, done or written.
+        0: fine. 1: findings, or a model not written because of `strict`, `validate` or unfit
+        nodes. 2: a model that could not be read, processed or written.
         """
-        return max((one.code for one in self.outcomes), default=0)
+        return max((outcome.code for outcome in self.outcomes), default=0)
 
     @property
     def summary(self) -> dict[str, int]:
-        """How many models had which result."""
-        return dict(Counter(one.result for one in self.outcomes))
+        """Number of models by result."""
+        return dict(Counter(outcome.result for outcome in self.outcomes))
 
     @property
     def refused(self) -> tuple[Outcome, ...]:
-        """Models that came to nothing, with the reason in `error`."""
-        return tuple(one for one in self.outcomes if one.error)
+        """Outcomes of models that failed; `error` has the reason."""
+        return tuple(outcome for outcome in self.outcomes if outcome.error)
 
     @property
     def records(self) -> tuple[Mapping[str, Any], ...]:
-        """What `--json` of the command prints, one for each model."""
-        return tuple(one.record for one in self.outcomes)
+        """One record for each model, as `--json` prints it."""
+        return tuple(outcome.record for outcome in self.outcomes)
 
     def __iter__(self) -> Iterator[Outcome]:
         return iter(self.outcomes)

@@ -131,7 +131,7 @@ def _remaining(jobs: Sequence[Job], exclude: Sequence[str], *, lenient: bool) ->
     about = {name: [one for one in jobs if _is_about(name, one)] for name in exclude}
     for name, matching in about.items():
         if not (matching or lenient):
-            raise RequestError(f"--exclude '{name}' is about no model that is named")
+            raise RequestError(f"--exclude '{name}' matches none of the models")
     excluded = {one for matching in about.values() for one in matching}
     rest = tuple(one for one in jobs if one not in excluded)
     all_named = all(one.is_named for one in jobs)

@@ -50,8 +50,8 @@ def jobs_of(given: Mapping[str, Any]) -> Inputs:
             return found
         if output is None and not given["in_place"]:
             raise click.UsageError(
-                "every name is a model to read, and where to write is missing: add -o OUT, "
-                "--in-place, --check or --dry-run"
+                "every name is a model to read, and there is no output: add -o OUT, --in-place, "
+                "--check or --dry-run"
             )
         return found._replace(jobs=destined(found, output, in_place=given["in_place"]))
     except RequestError as error:

@@ -139,7 +139,7 @@ class Gate:
             return FINE
         models = f"{counted(len(self._unread), 'model')} that could not be inspected"
         named = few([f"'{one}'" for one in self._unread], _FEW)
-        cure = "mend what cannot be read, or leave it out with --exclude GLOB"
+        cure = "repair the file, or leave it out with --exclude GLOB"
         say_with_try(f"wrote {self._path} without {models}: {named}", cure)
         return WRONG
 

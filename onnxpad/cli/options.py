@@ -1,24 +1,24 @@
 """The table of options, from which click, settings, completion and checks are made.
 
-`options.txt` has three parts. First the verbs, with what --help says of each. Then a row for each
-option: `SPELLING : VERBS : VALUE`, and below it what --help says. A name without dashes is an
-argument. `SPELLING` ends with the name of the value, where that is not the spelling. `VALUE` is a
-kind (`cli.values`) or a choice `a|b`, the placeholder of --help, and any of
+`options.txt` has three parts. First the verbs, each with its sentence in --help. Then a row for
+each option: `SPELLING : VERBS : VALUE`, and below it its text in --help. A name without dashes is
+an argument. If verbs call the value by another name, it ends the `SPELLING`. `VALUE` is a kind
+(`cli.values`) or a choice `a|b`, the placeholder of --help, and any of
 
     many          the option may be repeated
-    optional      an argument may be left out
-    required      an option may not
+    optional      the argument may be left out
+    required      the option may not be left out
     set           pyproject.toml may set it
     default=VALUE
-    alone=VALUE   what it means without a value
+    alone=VALUE   its value if it is typed without one
     words=KINDS   the names that a shell completes, by kinds of `explain`
     needs=NAMES   options without which it means nothing
     not=NAMES     options that contradict it
     prints        '-' stands for standard output
 
-Last come options that do nothing beside others: verbs, options, what makes them idle (`-`: its
-absence), and why. pyproject.toml may come with a model from a stranger: it says nothing of what is
-read and written, starts no program, and lifts no limit.
+Last come options that have no effect beside others: verbs, options, the cause (`-`: its absence),
+and the reason. pyproject.toml may come with a stranger's model: it says nothing of what is read
+and written, starts no program, and lifts no limit.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ def _check_place(option: str, path: str) -> None:
 
 
 def refuse_reading(option: str, path: str | None, inputs: Iterable[str | None]) -> None:
-    """UsageError where a file to write is one that is read, or one of a folder of samples."""
+    """Raise UsageError if an output file is an input, or a sample in a folder of inputs."""
     read = [name for name in inputs if name not in (None, STANDARD)]
     folders = [Path(name) for name in read if Path(name).is_dir()] if path else []
     samples = [str(file) for folder in folders for file in folder.glob("**/*.pb")]
@@ -83,7 +83,7 @@ def write_file(option: str, path: str, data: bytes) -> None:
 
 
 def write_page(path: str | None, page: Callable[[], Document]) -> None:
-    """Write a page and say so on standard error; RequestError where it fails."""
+    """Write a page and name its file on standard error. Raises RequestError if that fails."""
     if path is None:
         return
     from onnxpad.show.pages.page import page_html

@@ -1,4 +1,4 @@
-"""[tool.onnxpad] in the nearest pyproject.toml: options that a project always wants."""
+"""Options of a project, from [tool.onnxpad] of the nearest pyproject.toml."""
 
 from __future__ import annotations
 
@@ -119,8 +119,8 @@ def _target(path: Path, target: str) -> str:
 
     if is_own_runtime(target):
         raise RequestError(
-            f"{_shown(path)}: target is '{target}', which is a program, and a file starts none: "
-            f"--target {shlex.quote(target)} on the command line does"
+            f"{_shown(path)}: target is the program '{target}', which no file may start: "
+            f"give --target {shlex.quote(target)} on the command line"
         )
     return os.path.relpath(path.parent / target) if is_own_rules(target) else target
 

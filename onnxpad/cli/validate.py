@@ -28,9 +28,9 @@ def validate(given: dict[str, Any]) -> int:
     before, after = given["before"], given["after"]
     reference = given["outputs"] or given["data"]
     if not given["target"] and (after is None) == (not reference):
-        wrong = "both are given" if after else "neither is given"
+        wrong = "AFTER and a reference are given" if after else "there is nothing to compare with"
         raise click.UsageError(
-            f"give AFTER, a reference with --data or --outputs, or --target; {wrong}: for example "
+            f"{wrong}: give AFTER, a reference (--data or --outputs), or --target; for example "
             "onnxpad validate before.onnx after.onnx, or onnxpad validate before.onnx --inputs "
             "in.npz --outputs out.npz"
         )

@@ -89,7 +89,7 @@ class Fit:
 
 
 class Fitting:
-    """One model, its samples and the reference outputs; `run` searches until `deadline`."""
+    """One model, its samples and reference outputs; `deadline` is a time of time.monotonic()."""
 
     def __init__(
         self,

@@ -151,7 +151,7 @@ class Diagnosis(InNotebooks):
     complete: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        """Numbers, texts, lists and dicts; `schema` says how to read them."""
+        """The report as JSON values; `schema` is the version of its fields."""
         plans = replace(self, nodes=(), nearest_nodes=())
         content = {"schema": SCHEMA, **asdict(plans), "plan": self.plan.to_json()}
         content |= {"nodes": plain(self.nodes), "nearest_nodes": plain(self.nearest_nodes)}

@@ -39,9 +39,9 @@ class Reference(NamedTuple):
 class Score:
     """How far a choice is from the references; smaller is nearer.
 
-    missing: references that do not agree yet, in the order of samples and of the model.
-    misfit: 0 where the first of those has its shape.
-    residual: root mean square of what is left of it over that of the reference.
+    missing: number of references from the first that differs to the last, in the model's order.
+    misfit: how far the shape of the first that differs is from its reference's; 0 for equal.
+    residual: root mean square of its difference over the root mean square of the reference.
     """
 
     missing: int
@@ -116,7 +116,7 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether nothing is left but rounding, or what the tolerance asked for allows."""
+        """Whether all differences are rounding or within the tolerance that the user gave."""
         return self.verdict in (Verdict.IDENTICAL, Verdict.ROUNDING, Verdict.TOLERATED)
 
 

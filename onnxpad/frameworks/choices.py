@@ -76,7 +76,7 @@ class Role(StrEnum):
 
 
 class Layout(StrEnum):
-    """How numbers of a padding attribute are laid out."""
+    """The order of the numbers in a padding attribute."""
 
     EACH = "one number, or one for each axis, for both sides"
     BEGINS_ENDS = "all begins, then all ends"

@@ -47,10 +47,7 @@ CropRule: TypeAlias = Callable[[Axis, int, Given], AxisCrop]
 
 
 class Mode(NamedTuple):
-    """One way to pad: how it places cells (or crops), and what else it decides.
-
-    `undilated` says that the mode resets the dilation to 1.
-    """
+    """One way to pad or crop an axis; `undilated` resets the dilation to 1."""
 
     pad_rule: PadRule | None = None
     cut: CropRule | None = None

@@ -1,7 +1,4 @@
-"""The ONNX nodes that compute a layer: steps of an expansion, each reading the one before.
-
-They read the layer's input, its weight, and its bias, which may be missing.
-"""
+"""Steps of an expansion that compute a layer from its input, weight and (if any) bias."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a plan to the ONNX nodes that compute it: one node where ONNX can say it."""
+"""The ONNX nodes that compute a planned layer: a single node if ONNX has one for it."""
 
 from __future__ import annotations
 

@@ -23,10 +23,7 @@ class Way(NamedTuple):
 
 
 def ways(layer: Layer) -> Iterator[Way]:
-    """Each way without the names of things, so that frameworks share it; the default comes first.
-
-    What stands for no attribute at all comes last.
-    """
+    """Each way in which the layer can pad, the default first, no padding attribute last."""
     takes = layer.takes
     bare = takes._replace(alike=False, pairs=False, negative=False)
     sums = bool(layer.of(Role.OVERRIDE)) and layer.override is Override.SUM

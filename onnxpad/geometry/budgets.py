@@ -1,9 +1,7 @@
-"""What a file may make onnxpad compute, and what is said where it asks for more.
+"""Limits of what a file may make onnxpad compute, with the sentence for more.
 
-A model comes from a stranger: a few bytes can ask for 2**62 cells. Each number here is far above
-what models in use need, and low enough that reading one ends in seconds. Beyond it stands a
-reason: a sum that is too long becomes a size of which only its name is known, a node is left alone,
-a model that cannot be read is an error.
+A few bytes of a stranger's model can ask for 2**62 cells. Each limit is far above what models in
+use need, and low enough that reading one ends in seconds.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Linear:
 
     @property
     def is_exact(self) -> bool:
-        """Whether floats hold it without rounding: both numbers are multiples of 1/2**n."""
+        """Whether floats hold both numbers without rounding: they are multiples of 1/2**n."""
         below = self.factor.denominator, self.added.denominator
         return not any(number & (number - 1) for number in below)
 

@@ -118,10 +118,7 @@ def exact_form(size: Symbol) -> Form:
 
 
 def computed(form: Form) -> Symbol:
-    """The size of a form, which need not be the shortest.
-
-    Numbers that no int64 holds say nothing that a model could mean.
-    """
+    """The size of a form, in the shortest form; beyond int64 only its name is known."""
     atom, factor, added, divisor = form
     if factor * atom.modulus % divisor == 0:
         added -= (factor * atom.residue + added) % divisor
@@ -189,7 +186,7 @@ def plain_sizes(sizes: tuple[Size | None, ...] | None) -> tuple[int | str | None
 
 
 def stated_names(sizes: Sequence[Size | None] | None) -> tuple[int | str, ...]:
-    """Sizes as a file states them: numbers, names of dimensions, '' where it can say neither."""
+    """Sizes as a file writes them: a number, a dimension's name, or '' for a computed size."""
     return tuple(
         size if isinstance(size, int) else size.name if size and size.root == size.name else ""
         for size in sizes or ()

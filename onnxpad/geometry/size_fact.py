@@ -16,9 +16,9 @@ _TOLD = re.compile(r"\s*(?:%\s*(\d{1,19})\s*==?\s*)?(-?\d{1,19})\s*")
 
 @dataclass(frozen=True, order=True)
 class SizeFact:
-    """A size that leaves `rest` when it is divided by `divisor`; a divisor of 0: that is `rest`.
+    """A fact about a size: size % divisor == rest, or size == rest if the divisor is 0.
 
-    is_batch: whether the dimension is the first axis of an input, and no number of pixels.
+    is_batch: whether the dimension is the first axis of an input.
     """
 
     divisor: int
@@ -27,7 +27,7 @@ class SizeFact:
 
     @classmethod
     def read(cls, name: str, told: Told) -> SizeFact:
-        """What is told of the dimension `name`.
+        """Read a fact about the dimension `name`.
 
         Raises:
             RequestError: it is no fact, or can never hold.
@@ -60,7 +60,7 @@ class SizeFact:
         return f"%{self.divisor}={self.rest}" if self.divisor else self.rest
 
     def of(self, name: str) -> str:
-        """'height=640' or 'height%32=0'."""
+        """The fact in the spelling of --dim: 'height=640' or 'height%32=0'."""
         return f"{name}{self.told}" if self.divisor else f"{name}={self.told}"
 
     def and_also(self, other: SizeFact) -> SizeFact | None:

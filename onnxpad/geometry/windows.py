@@ -191,9 +191,9 @@ def same_crop(axis: Axis, output_padding: int, *, upper: bool) -> tuple[int, int
 
 
 def shape_crop(full: int, output_padding: int, wanted: int, *, upper: bool) -> tuple[int, int]:
-    """(begin, end) that output_shape crops from `full` cells and output_padding.
+    """(begin, end) cropped from full + output_padding cells to leave `wanted` cells.
 
-    A negative end stands for cells that output_padding would have to add.
+    A negative end is the number of cells that output_padding has to add.
     """
     total = full + output_padding - wanted
     return split_crop(total, upper=upper) if total >= 0 else (0, total)
@@ -255,10 +255,7 @@ def taps_around(axis: Axis, begin: int, end: int, extra: int) -> Taps | None:
 
 
 def taps_behind(axis: Axis, end: int, extra: int) -> tuple[int, int]:
-    """(taps, end pad) that leave the cells of `end` and output_padding `extra` without the latter.
-
-    The taps of 0 at the back reach at least as far as output_padding did.
-    """
+    """(taps of 0 at the back, end pad) that replace `end` and the output_padding `extra`."""
     taps = -(-max(0, extra - end) // axis.dilation)
     return taps, end + taps * axis.dilation - extra
 
@@ -293,10 +290,10 @@ def cut(axis: Axis, begin: int, end: int) -> SurplusWindows | None:
 
 
 def growth(axis: Axis, begin: int, end: int) -> Taps | None:
-    """Taps of 0 that let a symmetric pad give the windows of (begin, end).
+    """Taps of 0 with which a symmetric pad gives the windows of (begin, end).
 
-    A tap in front starts each window one dilation earlier, a tap at the back keeps another
-    window from fitting. None where no end pad differs from `begin` by whole dilations.
+    A tap in front starts each window one dilation earlier. A tap at the back keeps a further
+    window from fitting. None if no end pad differs from `begin` by whole dilations.
     """
     return _taps(axis, begin, *equal_ends(axis, begin, end))
 

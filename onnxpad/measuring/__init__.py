@@ -74,7 +74,7 @@ class Measurement(Report):
     takes: tuple[str, ...]
 
     def to_toml(self) -> str:
-        """The target file: what `--target FILE.toml` reads."""
+        """The text of a target file for `--target FILE.toml`."""
         rules = [
             {
                 "operators": list(one.operators) or ALL,

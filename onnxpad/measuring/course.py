@@ -42,6 +42,7 @@ class Course:
     def __exit__(self, *_: object) -> None:
         """Remove what was written, and end the runtime."""
         self._trials.close()
+        self._trials.runner.close()
 
     def run(self, specimens: Iterable[Specimen], total: int) -> None:
         """Run the model of each, unless ONNX gives it no meaning or it was run before."""

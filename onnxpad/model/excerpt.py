@@ -111,12 +111,13 @@ def _crosses(node: Node) -> bool:
 
 
 def excerpt(context: Context, node: Node) -> Excerpt:
-    """The node, Pads in front of it with what computes their pads, and readers of a Pad."""
-    kept = {one.key: one for one in (node, *_beside(context, node))}
-    for one in list(kept.values()):
-        _gather(context, one, kept, 1 if one is node and _is_apart(context, node) else ROW)
-    nodes = context.scope.in_order(kept.values())
-    places = {one.key: place for place, one in enumerate(nodes)}
+    """A node, the Pads in front with the nodes that compute their pads, and readers of a Pad."""
+    selected = {member.key: member for member in (node, *_beside(context, node))}
+    for member in list(selected.values()):
+        limit = 1 if member is node and _is_apart(context, node) else ROW
+        _gather(context, member, selected, limit)
+    nodes = context.scope.in_order(selected.values())
+    places = {member.key: place for place, member in enumerate(nodes)}
     readers = readers_of(context, node) if node.op_type == "Pad" else []
     fronts = pads_before(context, node)
     model, types = _written(context, nodes)
@@ -124,8 +125,8 @@ def excerpt(context: Context, node: Node) -> Excerpt:
         model,
         types,
         places[node.key],
-        tuple(places[one.key] for one in readers if one.key in places),
-        tuple(places[one.key] for one in fronts if one.key in places),
+        tuple(places[reader.key] for reader in readers if reader.key in places),
+        tuple(places[pad.key] for pad in fronts if pad.key in places),
         context.document.prefer,
     )
 

@@ -39,13 +39,13 @@ def assembled(
     *,
     opset: int,
 ) -> ModelProto:
-    """A model of these nodes, each called after its operator and its place unless it has a name.
+    """A model of these nodes. A node without a name gets one: its operator and its number.
 
-    `inputs` and `outputs` give the element type and the sizes of each, a text for one that is
-    open. `opset` is that of the standard operators; the IR version is the one that came with it.
+    inputs, outputs: element type and sizes by name; a text is the name of an open size.
+    opset: the opset of ONNX's operators; it decides the IR version.
     """
-    for number, one in enumerate(nodes):
-        one.name = one.name or f"{one.op_type.lower()}{f'_{number}' if number else ''}"
+    for number, node in enumerate(nodes):
+        node.name = node.name or f"{node.op_type.lower()}{f'_{number}' if number else ''}"
     graph = helper.make_graph(
         nodes,
         "reproducer",
@@ -53,13 +53,13 @@ def assembled(
         [_described(name, *kind) for name, kind in outputs.items()],
         [numpy_helper.from_array(value, name) for name, value in constants.items()],
     )
-    domains = sorted({one.domain for one in nodes} - {""})
-    imports = [helper.make_opsetid("", opset), *(helper.make_opsetid(one, 1) for one in domains)]
+    domains = sorted({node.domain for node in nodes} - {""})
+    imports = [helper.make_opsetid("", opset), *(helper.make_opsetid(name, 1) for name in domains)]
     version = max(_OLDEST_IR, helper.find_min_ir_version_for(imports, ignore_unknown=True))
-    made: ModelProto = helper.make_model(
+    model: ModelProto = helper.make_model(
         graph, ir_version=version, opset_imports=imports, producer_name="onnxpad"
     )
-    return made
+    return model
 
 
 def with_output_shapes(model: ModelProto, outputs: Mapping[str, Array]) -> ModelProto:

@@ -1,4 +1,4 @@
-"""What the file says beside a chain, as the traps ask for it."""
+"""Padding as the file spells it, for the traps."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from onnxpad.padding.chain import Shape
 
 
 class AsWritten(NamedTuple):
-    """What the file says beside a chain, as the traps ask for it; the defaults say nothing.
+    """Spellings of the file that a chain does not hold; '' and None for absent ones.
 
-    `auto_pad` is as written in the file. `pad_reads` names a DequantizeLinear that makes the data
-    of the Pad in front.
+    auto_pad: the text of the attribute.
+    pad_reads: the DequantizeLinear that feeds the Pad in front.
     """
 
     auto_pad: str = ""

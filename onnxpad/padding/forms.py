@@ -165,10 +165,7 @@ def mirrors_beyond(chain: Chain) -> bool:
 
 
 def pools_padding_alone(chain: Chain) -> tuple[int, ...]:
-    """The axes along which a pool is known to have a window that holds nothing but its own padding.
-
-    None of an average that counts padding.
-    """
+    """Axes on which a pool is known to have a window of padding alone; () if padding counts."""
     if chain.op.kind not in (Kind.MAX, Kind.AVERAGE):
         return ()
     pads, windows = effective_pads(chain), output_sizes(chain)
@@ -210,10 +207,7 @@ def windows_hold_data(chain: Chain, pads: Pads) -> bool:
 
 
 def mixed_types(chain: Chain) -> str | None:
-    """What is wrong with the types of the data and of the weight; None where they are one type.
-
-    Of quantised operators each has its own, and nothing is said of types that are not known.
-    """
+    """The sentence for data and weight of two types; None for quantised or unknown types."""
     data, weight = chain.dtype, chain.weight.dtype
     if chain.op.quantised or chain.op.kind not in (Kind.CONVOLUTION, Kind.TRANSPOSED):
         return None

@@ -1,7 +1,4 @@
-"""Operators without padding, by what they do to cells (ONNX Operators); tables that mean it use it.
-
-What one runtime makes of operators is a list of its own, beside that runtime: it was measured.
-"""
+"""Operators without padding, by what they do to cells (ONNX Operators)."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Gap(NamedTuple):
 
     @property
     def within(self) -> bool:
-        """Whether the bound covers every element."""
+        """Whether every element differs by no more than its bound."""
         return self.ratio <= 1
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from os import PathLike
 
 from onnxpad.errors import RequestError, RuntimeUnavailable, headline
 from onnxpad.model.excerpt import Excerpt, excerpt, pads_before
@@ -60,7 +61,7 @@ class Live:
         self._of_sites: dict[tuple[str, int], tuple[Site, Outcome]] = {}
 
     def close(self) -> None:
-        """Forget the models that were run, and end the runtimes."""
+        """Forget the models that were run, and end the user's own runtimes."""
         self._of_sites.clear()
         for one in self.trials.values():
             one.close()
@@ -197,13 +198,28 @@ def _runners(target: Target, asking: Asking) -> Iterator[tuple[str, Runner]]:
             yield part.name, own_runner(part.runner, asking.live or True)
         elif asking.live and not part.has_own_rules:
             try:
-                runner = runner_for(part.runtime, asking.live)
+                runner = _kept_runner(part.runtime, asking.live)
                 _check_release(part, runner)
             except (RequestError, RuntimeUnavailable):
                 if asking.skips_missing:
                     continue
                 raise
             yield part.name, runner
+
+
+_MOST_KEPT = 2
+_KEPT: dict[tuple[str, object], Runner] = {}
+"""The adapted runtimes asked last: loading one may take longer than all that is asked of it."""
+
+
+def _kept_runner(runtime: str, live: bool | str | PathLike[str]) -> Runner:  # noqa: FBT001
+    """A runtime that stays open until others are asked, or this process ends."""
+    asked = (runtime, live)
+    runner = _KEPT.pop(asked, None) or runner_for(runtime, live)
+    while len(_KEPT) >= _MOST_KEPT:
+        _KEPT.pop(next(iter(_KEPT))).close()
+    _KEPT[asked] = runner
+    return runner
 
 
 def _check_release(target: Target, runner: Runner) -> None:

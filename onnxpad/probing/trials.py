@@ -60,10 +60,10 @@ class Outcome(NamedTuple):
 
 
 class Trials:
-    """One runtime, and what it did with the probes of one call.
+    """Runs the probes of one call in one runtime.
 
-    cache: outcomes are read from the disk and kept there, where the runner has a key.
-    seconds: a probe that takes longer is ended.
+    cache: outcomes are read from the disk and stored there, if the runner has a key.
+    seconds: time limit of one probe.
     tell: called with a sentence about each run.
     skips_empty: a probe whose outputs have no cells is not judged.
     """
@@ -86,8 +86,9 @@ class Trials:
         self._folder = tempfile.TemporaryDirectory(prefix="onnxpad-", ignore_cleanup_errors=True)
 
     def close(self) -> None:
-        """Remove the models that were run, and end the runtime."""
-        self.runner.close()
+        """Remove the models that were run, and end a runtime of the user's own."""
+        if self.runner.is_own:
+            self.runner.close()
         self._folder.cleanup()
 
     def outcome(self, made: Callable[[], Probe]) -> Outcome:

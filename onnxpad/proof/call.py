@@ -180,7 +180,7 @@ class Call:
 
 
 def lowest(dtype: np.dtype[Any]) -> tuple[Number, Number | None]:
-    """The lowest finite number of a type, and the same as a floor where the type is whole."""
+    """(lowest finite number of a type, lower bound of its values: None for floats)."""
     if dtype.kind == "b":
         return Fraction(0), Fraction(0)
     if dtype.kind in "iu":

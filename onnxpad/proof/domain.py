@@ -72,7 +72,7 @@ class Domain:
         return hollow(a.shape[:-1])
 
     def function(self, op: str, parameters: Mapping[str, Any], *args: Array) -> Array:
-        """Another function, cell by cell."""
+        """Apply the function of the operator `op` to each cell."""
         del op, parameters
         return hollow(np.broadcast_shapes(*(one.shape for one in args)))
 

@@ -86,8 +86,8 @@ class Numeric(Domain):
 
     def sub(self, a: Array, b: Array) -> Array:
         """a - b."""
-        made = np.asarray(a - b)
-        return made if self.is_exact or _whole(a, b) else self.off(made, np.abs(a) + np.abs(b))
+        result = np.asarray(a - b)
+        return result if self.is_exact or _whole(a, b) else self.off(result, np.abs(a) + np.abs(b))
 
     def neg(self, a: Array) -> Array:
         """-a."""

@@ -111,7 +111,7 @@ class Formal(Domain):
         return cells
 
     def infinity(self, sign: int) -> int:
-        """The element that stands for an infinity."""
+        """The field element that stands for the infinity of this sign."""
         element = self.name(("infinity", sign))
         if element not in self.infinities:
             self.infinities.append(element)
@@ -145,7 +145,7 @@ class Formal(Domain):
         return element
 
     def fresh(self, key: Hashable, shape: tuple[int, ...]) -> Cells:
-        """Independent random cells that stand for whatever the key names."""
+        """Independent random cells for the tensor that `key` names; the same on each call."""
         if (key, shape) not in self._inputs:
             self._inputs[key, shape] = self.field.random(shape)
         return self._inputs[key, shape]

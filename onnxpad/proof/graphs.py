@@ -266,11 +266,11 @@ class _Row:
         )
         domain = _domain(proto.domain)
         node = Node(proto.op_type, domain, self.opsets.get(domain, 0), inputs, outputs, {})
-        graphs = {one.name: one for one in proto.attribute if one.type == onnx.AttributeProto.GRAPH}
+        graphs = [one for one in proto.attribute if one.type == onnx.AttributeProto.GRAPH]
         for entry in proto.attribute:
-            if entry.name not in graphs:
+            if entry not in graphs:
                 node.attributes[entry.name] = _attribute(entry)
-        for _, entry in sorted(graphs.items()):  # in whatever order the file has them
+        for entry in sorted(graphs, key=lambda one: one.name):  # written in any order
             self._body(entry, node, scope, depth + 1)
         self.nodes.append(node)
 

@@ -152,9 +152,9 @@ def _other_defaults(graphs: tuple[Graph, Graph]) -> set[str]:
 
 
 def interface(before: Graph, after: Graph) -> str:
-    """What callers would notice of inputs and outputs; empty for nothing."""
+    """The first difference in names or types of inputs and outputs, as a sentence; '' for none."""
     for what, first, second in (
-        ("inputs", [one.name for one in before.inputs], [one.name for one in after.inputs]),
+        ("inputs", [item.name for item in before.inputs], [item.name for item in after.inputs]),
         ("outputs", before.outputs, after.outputs),
     ):
         if first != second:

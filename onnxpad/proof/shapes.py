@@ -48,9 +48,9 @@ class Shapes:
 
 
 def shapes_of(graph: Graph, inputs: Sequence[Cut], sizes: Sizes, clock: Clock) -> Shapes:
-    """Every tensor that can be followed from the inputs at these sizes.
+    """Ranks, types and shapes of tensors, worked out from the inputs at these sizes.
 
-    Raises Undecided where the time is over.
+    Raises Undecided when the time is over.
     """
     run = Evaluation(Domain(), Notes(), Budget(CELLS, AT_ONCE, clock))
     found = Shapes(run.notes)

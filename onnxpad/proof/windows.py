@@ -33,7 +33,7 @@ class Axis:
 
     @property
     def windows(self) -> Size:
-        """How many; with `ceil` the last one goes where it would start in the end padding.
+        """Number of windows; with `ceil`, a last one that starts in the end padding is dropped.
 
         ONNX Operators, MaxPool-22. Raises NoResult where none fits.
         """

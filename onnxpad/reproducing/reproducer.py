@@ -72,7 +72,7 @@ class Reproducer(Report):
 
     @property
     def steps(self) -> str:
-        """What to do to see it; of a target that no Python here runs, the run itself as well."""
+        """How to reproduce the fault; includes the run if no adapter runs the target in Python."""
         if self.header or self.runner:
             return "`python run.py`"
         return (
@@ -82,9 +82,9 @@ class Reproducer(Report):
 
     @property
     def header(self) -> Header | None:
-        """The adapter that runs the target in Python; None where nothing here does."""
-        found = headers_of(self.target.partition("@")[0])
-        return next((one for one in found if not one.is_javascript), None)
+        """The adapter that runs the target in Python, or None."""
+        headers = headers_of(self.target.partition("@")[0])
+        return next((header for header in headers if not header.is_javascript), None)
 
     @property
     def model_lines(self) -> list[str]:

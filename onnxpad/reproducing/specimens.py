@@ -82,7 +82,7 @@ class Specimen:
 
     @classmethod
     def of(cls, words: Words) -> Specimen:
-        """The specimen of these words, as a file of data holds them."""
+        """The specimen that a section of the data file describes."""
         lists = {name: tuple(value) for name, value in words.items() if isinstance(value, list)}
         value = {"value": float(words["value"])} if "value" in words else {}
         return cls(**(words | lists | value))

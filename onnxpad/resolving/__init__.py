@@ -254,11 +254,11 @@ def resolve_general(  # noqa: PLR0913 - a layer in two vocabularies
     attributes: Mapping[str, object],
     wins: bool = False,
 ) -> Resolution:
-    """Like `resolve`, with some attributes given by what they mean.
+    """Like `resolve`, with some attributes given by their role, whatever the framework's name.
 
-    `general` holds values by role. A kernel without a word of its own becomes the weight's.
-    RequestError where the framework has no such attribute, and where one of `attributes`, in the
-    framework's own names, says the same once more, unless that `wins`.
+    `general` holds values by role, `attributes` by the framework's names. A kernel for which the
+    framework has no attribute becomes the weight's. Raises RequestError if another role has no
+    attribute, or if `attributes` state a role again (unless that `wins`).
     """
     convention = find_convention(framework)
     layer = find_layer(convention, find_op(op)[0])

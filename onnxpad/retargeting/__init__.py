@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, TypeAlias
 
 from onnxpad import processes
 from onnxpad.errors import RequestError
-from onnxpad.model.editing.session import Edited, finish, session_on
+from onnxpad.model.editing.session import Edited, EditSession, finish, session_on
 from onnxpad.model.files.contents import contents, standard_input
 from onnxpad.model.opened import ModelLike, open_model, untouched
 from onnxpad.model.reading.survey import known_names, selection
@@ -41,8 +41,8 @@ class Retargeting(Edited, Report):
     `changes` are nodes that were moved, `unchanged` those that pad like this already, `skips`
     those that could not be moved; each has its reason. `breaks` are nodes downstream whose
     inputs do not fit together any more. `relied_on` are the sizes that the user stated,
-    where something was moved: sizes of inputs are written into the model, other facts into its
-    metadata as `onnxpad.holds_where`.
+    where the result would be another without them: sizes of inputs are written into the model,
+    other facts into its metadata as `onnxpad.holds_where`.
     """
 
     to: str
@@ -51,7 +51,7 @@ class Retargeting(Edited, Report):
     skips: tuple[Refused, ...]
     breaks: tuple[str, ...]
 
-    schema = 2
+    schema = 3
 
 
 @verb()
@@ -82,12 +82,20 @@ def retarget(  # noqa: PLR0913 - each option is one word of the command line
     rule = _rule(to, plan, source)
     with processes.limited(timeout, memory) as work:
         opened = open_model(model)
-        session = session_on(opened, dims, Preferences(ambiguous))
-        selected = selection(session, nodes)
-        known_names(session, rule.names, rule.plan.label if rule.plan else "")
-        run = Run(session, rule, selected, progress)
-        relied = dict(dims or {}) if session.script else {}
-        session.restate(stated(opened.model, session.script, relied, whole=opened.surgeon is None))
+        kept = replace(opened, owned=False) if dims else opened  # as it was, to work on once more
+
+        def moved(
+            sizes: Mapping[str, int | str] | None, progress: Progress | None
+        ) -> tuple[EditSession, Run]:
+            session = session_on(kept, sizes, Preferences(ambiguous))
+            selected = selection(session, nodes)
+            known_names(session, rule.names, rule.plan.label if rule.plan else "")
+            return session, Run(session, rule, selected, progress)
+
+        session, run = moved(dims, progress)
+        rests = dims and session.script and moved(None, None)[0].script != session.script
+        relied = dict(dims or {}) if rests else {}
+        session.restate(stated(kept.model, session.script, relied, whole=opened.surgeon is None))
         return Retargeting(
             edited=finish(session, opened) if session.script else untouched(opened),
             to=rule.to,

@@ -1,4 +1,4 @@
-"""The ways to pad a node: those of frameworks, and one edit of what is there."""
+"""Candidate paddings of a node: those of frameworks, and single edits of its present one."""
 
 from __future__ import annotations
 

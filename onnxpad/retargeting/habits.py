@@ -58,7 +58,7 @@ class Habits:
         return any((16 + sum(pair) - 3) // 2 + 1 == 8 for pair in self.pairs(Axis(16, 3, 2), 16))
 
     def pairs(self, axis: Axis, size: int) -> Iterator[Pair]:
-        """What its modes pad on an axis of `size` cells, the default mode first."""
+        """(begin, end) of each mode on an axis of `size` cells, the default mode first."""
         for mode in self.modes:
             if mode.pad_rule is None or (mode.undilated and axis.dilation > 1):
                 continue

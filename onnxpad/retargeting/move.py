@@ -337,8 +337,8 @@ def _foreign(bare: Chain, pads: Pads, what: str, reader: Habits | None) -> Skip 
 
 def _not_of(reader: Habits, padding_is: str) -> Skip:
     return Skip(
-        f"{padding_is} not what {reader.name} would write here, and --source says it wrote this",
-        ("--source with the framework that wrote the model", "leaving --source out"),
+        f"{padding_is} not what {reader.name}, named by --source, would write here",
+        ("--source with the framework that wrote the model", "no --source"),
     )
 
 

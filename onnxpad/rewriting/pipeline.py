@@ -69,10 +69,7 @@ class Change(ReportItem):
 )
 @dataclass(frozen=True, slots=True, repr=False)
 class Refusal(ReportItem):
-    """One node that a pass left as it was although it might have matched, or a note about it.
-
-    `tensor` is its input, of type `source`.
-    """
+    """A node that a pass left alone, or a note on it; `source` is the type of input `tensor`."""
 
     rule: str
     node: Address
@@ -106,10 +103,7 @@ def run(
     selected: Callable[[Address], bool],
     progress: Callable[[str, int, int], None] | None = None,
 ) -> PassLog:
-    """Apply `passes` in the given order to the nodes for which `selected` holds.
-
-    Nodes that a pass inserts are selected for the passes behind it.
-    """
+    """Apply `passes` in order to the `selected` nodes and to nodes that earlier passes inserted."""
     log = PassLog()
     for number, rule in enumerate(passes):
         if progress:

@@ -52,10 +52,7 @@ if TYPE_CHECKING:
 
 
 class OperatorCounts(NamedTuple):
-    """How many nodes the model had and has, bodies and functions included.
-
-    `change` is by how many there are more of an operator, or fewer, where that is not 0.
-    """
+    """Numbers of nodes, with bodies and functions; `change` has differences other than 0."""
 
     before: int
     after: int
@@ -76,13 +73,14 @@ Progress = Callable[[str, int, int], None]
 class Rewriting(Edited, Report):
     """What a rewrite did.
 
-    `skips` are nodes that a pass left alone, with the reason, `notes` nodes where it had nothing
-    to do and says more. `fitting` is what was done for `target`. `relied_on` are the sizes that
-    the user stated, where something was edited or a target takes all: sizes of inputs are written
-    into the model, other facts into its metadata as `onnxpad.holds_where`. `operators` are
-    counts, None of a graphsurgeon Graph, `original` gives the model as it was. `unknown_operators`
-    are those of ONNX's domain that their opset does not have. `runs` are those of the whole model,
-    one for each runtime that was asked.
+    skips: nodes that a pass left alone, with the reason.
+    notes: nodes that need no rewrite, with a hint.
+    fitting: the changes for `target`.
+    relied_on: sizes that the user stated and the result depends on. Sizes of inputs are written
+        into the model, other facts into its metadata as `onnxpad.holds_where`.
+    operators: counts before and after; None for a graphsurgeon Graph.
+    unknown_operators: operators of ONNX's domain that their opset does not have.
+    runs: runs of the whole model, one for each runtime that was asked.
     """
 
     passes: tuple[str, ...]
@@ -99,8 +97,8 @@ class Rewriting(Edited, Report):
 
     @property
     def run(self) -> WholeRun | None:
-        """The run of the whole model, of several the first that is not right; None for none."""
-        return next((one for one in self.runs if not one.ok), next(iter(self.runs), None))
+        """The first run that is not right, else the first run; None without runs."""
+        return next((whole for whole in self.runs if not whole.ok), next(iter(self.runs), None))
 
     @cached_property
     def operators(self) -> OperatorCounts | None:
@@ -168,7 +166,7 @@ class Rewriting(Edited, Report):
 
     @property
     def fitted(self) -> dict[str, Any] | None:
-        """What was done for the target, with its name, as plain data."""
+        """`fitting` and the name of the target as plain data; None without a target."""
         return {"name": self.target, **plain(self.fitting)} if self.fitting else None
 
 
@@ -225,8 +223,8 @@ def rewrite(  # noqa: PLR0913  one option each
         asked = planner(target, **granted)
         default = () if asked else DEFAULT_PASSES
         rules = [find_pass(name) for name in (default if passes is None else names_of(passes))]
-        # As it was, to work on once more, with sizes that a target waits for.
-        kept = replace(opened, owned=False) if asked else opened
+        # As it was, to work on once more: without the sizes, or with some that a target waits for.
+        kept = replace(opened, owned=False) if dims or asked else opened
         wanted = Wanted(kept, rules, asked, Preferences(ambiguous, legacy_split), nodes)
         done = wanted.opened_up(wanted.done(dims, progress), dims)
         session, log, fitting = done.session, done.log, done.fitting
@@ -235,7 +233,7 @@ def rewrite(  # noqa: PLR0913  one option each
         name = asked.judge.target.name if asked else ""
         if strict:
             _refuse_rest(skips, fitting, name)
-        relied = done.relied(dims)
+        relied = wanted.relied(done, dims)
         session.restate(stated(kept.model, session.script, relied, whole=kept.surgeon is None))
         session.restate(_corrections(session, log.changes))
         result = finish(session, opened) if session.script else untouched(opened)

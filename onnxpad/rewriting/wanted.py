@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from onnxpad.errors import ModelError, RequestError
+from onnxpad.errors import ModelError, OnnxpadError, RequestError
 from onnxpad.model.editing.session import EditSession, session_on
 from onnxpad.model.graph.nodes import Address
 from onnxpad.model.opened import Opened
@@ -32,10 +32,11 @@ class Done(NamedTuple):
     fitting: Fitted | None = None
     judge: Judge | None = None
 
-    def relied(self, dims: Dims) -> dict[str, int | str]:
-        """The sizes stated, where edits or the target's verdicts may rest on them."""
-        takes_all = self.fitting is not None and not self.fitting.unfit
-        return dict(dims or {}) if takes_all or self.session.script else {}
+    @property
+    def came_to(self) -> tuple[object, ...]:
+        """The edits, how many nodes the target takes behind them, and how many have no way."""
+        script, fitting = tuple(self.session.script), self.fitting
+        return (script, fitting.taken, len(fitting.no_way)) if fitting else (script,)
 
 
 class Wanted(NamedTuple):
@@ -73,6 +74,20 @@ class Wanted(NamedTuple):
     def _whole(self, dims: Dims) -> Mapping[str, int | str] | None:
         """The sizes where the model may be changed as a whole; None where chosen nodes alone."""
         return (dims or {}) if self.nodes is None and self.opened.surgeon is None else None
+
+    def relied(self, done: Done, dims: Dims) -> dict[str, int | str]:
+        """All sizes stated, where the same does not come without them; {} where it does.
+
+        And where there is nothing to write that they may have decided: no edits, and no verdicts.
+        """
+        takes_all = done.fitting is not None and not done.fitting.unfit
+        if not dims or not (takes_all or done.session.script):
+            return {}
+        try:
+            rests = self.done(None).came_to != done.came_to
+        except OnnxpadError:  # without them it is not even possible
+            rests = True
+        return dict(dims) if rests else {}
 
     def opened_up(self, done: Done, dims: Dims, seen: Survey | None = None) -> Done:
         """The same with what a user can add to the request, where nodes have no way.

@@ -14,12 +14,14 @@ from onnxpad.padding.forms import mixed_types
 from onnxpad.padding.operators import OPERATORS, Kind
 from onnxpad.runtimes.conditions.rows import Answer, Row, every
 from onnxpad.runtimes.conditions.words import AGAINST_TEXT, WORDS
+from onnxpad.runtimes.releases import is_about
 from onnxpad.runtimes.targets import Target
 
 _FALLS_BACK = Answer.FALLS_BACK
 _MAY = {Answer.REFUSES: "refuse it", Answer.MISCOMPUTES: "compute wrong numbers"}
 # Measured in eleven runtimes with the models of test_windows_that_do_not_fit.py.
 _WITHOUT_CELLS = "most runtimes stop there or make cells up; is the model made for larger inputs?"
+_TWO_TYPES = WORDS["two_types"].says
 _RARE = ("mirrors_beyond", "padding_alone")
 """Words about nodes of which others tell nothing; negative pads of operators are another."""
 
@@ -98,7 +100,8 @@ def judge(target: Target, chain: Chain) -> Judgement:
     found = [(row, every(row.when, chain)) for row in target.about(chain.op.title)]
     for answer in (Answer.MISCOMPUTES, Answer.REFUSES, Answer.UNKNOWN):
         holding = tuple(row for row, holds in found if holds and row.answer is answer)
-        if holding:
+        ends = answer is Answer.MISCOMPUTES and _ends_first(target, holding, found)
+        if holding and not ends:
             some = is_same(chain.padding) and not chain.has_fixed_sizes
             some &= answer is Answer.MISCOMPUTES
             return Judgement(answer, _reasons(holding, chain), holding, at_some_sizes=some)
@@ -121,6 +124,22 @@ def judge(target: Target, chain: Chain) -> Judgement:
     if taking:
         return Judgement(Answer.TAKES, "", taking)
     return _untested(target, chain.op.title, *rare)
+
+
+def _ends_first(
+    target: Target, wrong: Sequence[Row], found: Sequence[tuple[Row, bool | None]]
+) -> bool:
+    """Whether it ends before it computes: at two element types, or where this release was seen to.
+
+    The rows by which it computes `wrong` numbers were then measured with other releases alone.
+    """
+    release = target.name.partition("@")[2]
+    ending = [row for row, holds in found if holds and row.answer is Answer.REFUSES]
+    is_first = release and not any(is_about(row, release) for row in wrong)
+    return any(
+        (is_first and is_about(row, release)) or any(one.text == _TWO_TYPES for one in row.when)
+        for row in ending
+    )
 
 
 def _untested(target: Target, operator: str, *where: str) -> Judgement:

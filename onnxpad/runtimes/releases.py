@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from onnxpad.runtimes.conditions.rows import Answer, Row
 
+_NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 _SPELLING = re.compile(r"v?\d+(\.\d+)*")
 
 
@@ -66,6 +67,11 @@ def held(row: Row) -> str:
     if row.since and row.until:
         return f"from {row.since} up to {row.until}"
     return f"since {row.since}" if row.since else f"up to {row.until}" if row.until else ""
+
+
+def is_about(row: Row, release: str) -> bool:
+    """Whether a row is known from a release."""
+    return any(are_one(one, release) for one in _NUMBERS.findall(row.evidence.where))
 
 
 def _begins(one: tuple[int, ...], other: tuple[int, ...]) -> bool:

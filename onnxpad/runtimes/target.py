@@ -42,7 +42,7 @@ class Target:
 
     @property
     def is_own(self) -> bool:
-        """Whether it is a runtime of the user's own, which answers for itself."""
+        """Whether the target is a runtime of the user's own, which judges by running models."""
         return self.runner is not None
 
     @property

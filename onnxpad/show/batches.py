@@ -13,8 +13,8 @@ _LAST = ("not written", "error")
 _NAMES_FOR = (*_LAST, "failing", "different", "unverified", "not known")
 """Results whose models are named at the end."""
 _WHAT_TO_DO = {
-    "failing": "--each names the nodes, and the command that mends them",
-    "with traps": "inspect of one of them alone names the nodes, and the command that mends them",
+    "failing": "--each names the nodes and the command that repairs them",
+    "with traps": "inspect one of them alone to see its nodes and the command that repairs them",
     "not known": "no finding unless --fail-on unknown is given; inspect of one of them alone says "
     "what is not known, and what to add",
 }

@@ -127,12 +127,12 @@ def _other_lines(found: Diagnosis) -> Iterator[str]:
 
 
 def _telling(node: NodeFinding) -> str:
-    """What would tell the ways that fit apart."""
+    """An input that tells apart the ways that fit."""
     sizes = next((one.sizes for one in node.alternatives if one.sizes), None)
     telling = [f"an input of {shape_text(sizes)}"] if sizes else []
     if node.op == "MaxPool" and any(one.hidden for one in node.alternatives):
         telling.append("inputs below the padded number at the borders")
-    return f"; what tells them apart: {', '.join(telling)}" if telling else ""
+    return f"; to tell them apart, use {', '.join(telling)}" if telling else ""
 
 
 def _outputs(names: Sequence[str]) -> str:

@@ -187,7 +187,7 @@ def _about_model(report: Rewriting | Retargeting) -> Iterator[str]:
     says += [f"{one} in its metadata ({HOLDS_WHERE})" for one in noted]
     yield assumed_text(report.relied_on)
     if says:
-        yield f"so the model itself says: {', '.join(says)}"
+        yield f"the model now states this: {', '.join(says)}"
 
 
 def _rewritten_text(report: Rewriting, *, done: bool) -> str:
@@ -214,7 +214,7 @@ def _rewriting_lines(report: Rewriting, written: str | None) -> Iterator[str]:
         return
     text = f"nothing to do for {', '.join(report.passes)}"
     if fitting and not report.passes:
-        text = f"no padding to mend: {report.target} takes every operator that can pad as it is"
+        text = f"nothing to repair: {report.target} takes every operator that can pad as it is"
         if falling := fitting.judged - fitting.taken:
             text = f"nothing to do: {report.target} leaves {counted(falling, 'node')} to the CPU"
             text += "; --require-device looks for another form"

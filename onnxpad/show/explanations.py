@@ -99,7 +99,7 @@ def listing_text(
 
 
 def reproducer_text(found: Reproducer) -> str:
-    """What it shows, the model line by line, and what to type in its folder."""
+    """A reproducer as text: the fault, its model line by line, and the commands to run."""
     headline = f"{found.target} {found.answer}: {found.what}"
     notes = (
         *(f"note: {line}" for line in found.about),

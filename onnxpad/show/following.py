@@ -79,7 +79,24 @@ def _for_traps(inspection: Inspection) -> list[str] | None:
     auto_pad = any("auto_pad" in node.forms for node in inspection.nodes)
     if not (passes or inspection.ambiguous or auto_pad):
         return None
-    return [*(f"--pass {name}" for name in passes), given_text(inspection.assumed)]
+    stated = given_text(inspection.assumed)
+    return [*(f"--pass {name}" for name in passes), stated, *_dims_for(inspection)]
+
+
+def _dims_for(inspection: Inspection) -> list[str]:
+    """Facts of sizes that make pads known: numbers only where they mend a trap.
+
+    None about a size that the user stated: a command takes one fact of each.
+    """
+    facts: dict[str, str] = {}
+    for node in inspection.nodes:
+        hint = node.hints[-1] if node.pads is None and node.hints else ""
+        mends = any(trap.passes for trap in node.traps)
+        for fact in shlex.split(hint)[1::2] if hint.startswith("--dim") else ():
+            name = fact.partition("=")[0].partition("%")[0]
+            if name not in inspection.assumed and (mends or "%" in fact):
+                facts.setdefault(name, f"--dim '{fact}'")
+    return list(facts.values())
 
 
 def _for_targets(inspection: Inspection) -> list[str] | None:

@@ -24,7 +24,7 @@ class Line:
         self._started, self._shown, self._over = monotonic(), "", Event()
 
     def say(self, text: str) -> None:
-        """What is being done now."""
+        """Set the text of the step in progress."""
         self._text = text
 
     def clear(self) -> None:

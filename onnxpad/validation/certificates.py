@@ -71,8 +71,11 @@ def read(path: AnyPath) -> Certificate:
         known = Certificate(**record | files)
         if known.certificate == SCHEMA and known.proof.keys() >= set(_CLAIMS):
             return known
-    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+    except OSError as error:
         raise RequestError(f"cannot read the certificate '{path}': {error}") from error
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        said = f"'{path}' is no certificate: onnxpad rewrite --certificate writes one"
+        raise RequestError(said) from error
     raise RequestError(f"'{path}' is of another onnxpad: rewrite --certificate writes it anew")
 
 

@@ -22,10 +22,11 @@ from onnxpad.validation.samples import Pair, Ran, random_samples
 
 @dataclass(frozen=True, slots=True)
 class Distance:
-    """One output in one sample: `relative` is the largest difference over the largest value.
+    """Differences of one output in one sample.
 
-    `share` is the part of its elements that differ. All three are None where a model did not
-    run (`why`), or where the shapes differ. `difference` is the map of the first sample.
+    max_abs, relative, share: largest difference, the same over the largest value, and the part of
+        the elements that differ; None if a model did not run (`why`) or shapes differ.
+    difference: the heatmap; of the first sample only.
     """
 
     sample: int

@@ -80,7 +80,7 @@ def test_models_and_passes_are_left_out(folder: Path) -> None:
         "unchanged": 1,
     }
     for verb, paths in (("rewrite", folder), ("validate", (folder, folder))):
-        with pytest.raises(RequestError, match="exclude 'explicit' is about no model"):
+        with pytest.raises(RequestError, match="exclude 'explicit' matches none of the models"):
             onnxpad.each(verb, paths, exclude="explicit")
 
 

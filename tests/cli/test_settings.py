@@ -57,7 +57,7 @@ def test_a_nearer_file_about_other_tools_is_passed_over(project: Path) -> None:
     [
         (["--fail-on", "refuse"], "'refuse' is not one of"),
         (["--fail-on=refuse"], "'refuse' is not one of"),
-        (["--exclude", "nobody"], "--exclude 'nobody' is about no model"),
+        (["--exclude", "nobody"], "--exclude 'nobody' matches none of the models"),
         (["--exclude", "*", str(STRINGS)], "no model is left: exclude '*'"),
     ],
 )

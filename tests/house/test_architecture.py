@@ -1,11 +1,9 @@
 """What is promised about the code as a whole: import directions, rooms, names, what is tracked."""
 
 import ast
-import os
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from collections.abc import Callable
 from graphlib import TopologicalSorter
@@ -16,55 +14,8 @@ import grimp
 import pytest
 from packaging.requirements import Requirement
 
-from tests.check import LINT_IMPORTS
-
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-CONTRACTS = {
-    contract["id"]: contract["name"] for contract in PROJECT["tool"]["importlinter"]["contracts"]
-}
-
-# Contract, and a module that breaks it; the others are there for that.
-VIOLATIONS = [
-    ("floors", "onnxpad.loose", ""),
-    ("floors", "onnxpad.geometry.high", "import onnxpad.padding.forms"),
-    ("floors", "onnxpad.probing.high", "import onnxpad.rewriting.passes"),
-    ("floors-of-reading", "onnxpad.model.graph.reader", "import onnxpad.model.shapes.dimensions"),
-    ("floors-of-reading", "onnxpad.model.shapes.reader", "import onnxpad.model.reading.pads"),
-    ("integrations-outside", "onnxpad.integrations.inside", "import onnxpad.padding.forms"),
-    ("integrations-apart", "onnxpad.integrations.sibling", "import onnxpad.integrations.inside"),
-    ("pure-core", "onnxpad.rewriting.passes.impure", "import onnx"),
-    ("pure-core", "onnxpad.geometry.impure", "import numpy as np"),
-    ("pure-core", "onnxpad.frameworks.conventions.impure", "import onnxpad.model"),
-    ("onnx-in-model", "onnxpad.probing.surgeon", "import onnx_graphsurgeon"),
-    ("onnxruntime-in-sessions", "onnxpad.model.runs", "def load():\n    import onnxruntime"),
-    ("passes-apart", "onnxpad.rewriting.passes.sibling", "import onnxpad.rewriting.passes.impure"),
-    ("passes-and-runtimes", "onnxpad.rewriting.passes.aiming", "import onnxpad.runtimes.targets"),
-    ("proof-alone", "onnxpad.proof.leaning", "import onnxpad.geometry.windows"),
-]
-
-
-@pytest.mark.sweep
-def test_every_contract_can_fail(tmp_path: Path) -> None:
-    """That they hold is a check beside the tests: tests/check.py."""
-    assert {contract for contract, _, _ in VIOLATIONS} == CONTRACTS.keys()
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    shutil.copytree(ROOT / "onnxpad", tmp_path / "onnxpad")
-    for _, name, text in VIOLATIONS:
-        (tmp_path / name.replace(".", "/")).with_suffix(".py").write_text(text, encoding="utf-8")
-    result = subprocess.run(
-        [sys.executable, "-c", LINT_IMPORTS, "--no-cache", "--no-logo"],
-        cwd=tmp_path,
-        env=os.environ | {"COLUMNS": "200"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    printed = result.stdout + result.stderr
-    for contract, culprit, _ in VIOLATIONS:
-        name = CONTRACTS[contract]
-        assert f"{name} BROKEN" in printed, printed
-        assert culprit in printed.partition("Broken contracts")[2].partition(f"\n{name}\n")[2]
 
 
 def test_no_module_imports_itself_over_others() -> None:

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import onnx
 import pytest
 from onnx import helper
 
-from onnxpad import explain
-from onnxpad.explaining import entries
-from onnxpad.padding.operators import OPERATORS
-from onnxpad.retargeting.plan import KEYS
-from onnxpad.rewriting.passes import all_passes
-from onnxpad.rewriting.recipes import RECIPES
-from onnxpad.runtimes.targets import all_targets
+from onnxpad import RequestError, explain, retarget
 from tests.house.documents import DOCUMENTS, README, ROOT, blocks, commands, of, run, with_models
 from tests.house.documents import shown as in_process
+from tests.names import ENTRIES, PASSES, TARGETS, names
 
 CONV = "node_Conv_95"
 WORDS = 1_200
@@ -126,29 +121,38 @@ def test_examples_run(name: str, tmp_path: Path) -> None:
 
 def test_the_fields_of_plans_are_those_of_the_code() -> None:
     rows = re.findall(r"^\| (\w+) \|", explain("plans")[0].text, re.MULTILINE)
-    assert rows == ["field", "node", *KEYS, "conventions"]
+    plan = {"nodes": [{"node": CONV, "nobody": 1}]}
+    with pytest.raises(RequestError) as caught:
+        retarget(ROOT / "models" / "kt_net_even.onnx", plan=plan)
+    keys = str(caught.value).partition("it takes ")[2].split(", ")
+    assert rows == ["field", "node", *keys, "conventions"]
 
 
 @pytest.mark.parametrize(
-    ("topic", "names"),
+    ("topic", "rows"),
     [
-        ("passes", list(all_passes())),
-        ("targets", list(all_targets())),
-        ("recipes", [recipe.options for recipe in RECIPES]),
-        ("operators", [row.name for row in OPERATORS.values()]),
+        ("passes", PASSES),
+        ("targets", TARGETS),
+        ("operators", [name.split(".")[-1] for name in names("operator")]),
         ("measured", ["opencv", "tvm", "jaxonnxruntime"]),
     ],
 )
-def test_a_table_of_the_code_has_a_row_for_everything(topic: str, names: list[str]) -> None:
+def test_a_table_of_the_code_has_a_row_for_everything(topic: str, rows: Sequence[str]) -> None:
     (found,) = explain(topic)
     assert "{" not in found.text
-    for name in names:
+    for name in rows:
         assert re.search(rf"[| ]{re.escape(name)}[,| ]", found.text), name
+
+
+def test_recipes_name_passes() -> None:
+    named = re.findall(r"--pass ([a-z-]+)", explain("recipes")[0].text)
+    assert named
+    assert {*named} <= {*PASSES}
 
 
 def test_topics_name_topics_that_exist() -> None:
     """What a text sends a reader to is there."""
-    known = {entry.name for entry in entries()}
+    known = {entry["name"] for entry in ENTRIES}
     for path in DOCUMENTS.values():
         for name in re.findall(r"explain ([a-z][a-z_-]+)", path.read_text(encoding="utf-8")):
             assert name in known, (path.name, name)

@@ -44,8 +44,8 @@ def test_rooms_stay_within_their_budgets(name: str) -> None:
 
 INNER = re.compile(r"^ *(from|import) onnxpad\.(?!integrations)", re.MULTILINE)
 """An import of a module of the product; what is public is onnxpad and `onnxpad.integrations`."""
-MOST_INNER = 10_500
-"""A third of the lines of tests are the goal: tests ask what users ask."""
+MOST_INNER = 8_500
+"""Tests ask what users ask: a third of their lines at most asks anything else."""
 
 
 def test_tests_ask_the_public_api() -> None:

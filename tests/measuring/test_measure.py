@@ -10,8 +10,6 @@ import pytest
 
 import onnxpad
 from onnxpad import RequestError
-from onnxpad.measuring.learning import Learned
-from onnxpad.runtimes.rule_files import read_rules
 from tests.command import run
 from tests.measuring import npu
 from tests.measuring.npu import Array
@@ -27,15 +25,15 @@ FIVE = {
 Runtime = Callable[[str, dict[str, Array]], Mapping[str, Array]]
 
 
-def learned(rules: tuple[Learned, ...]) -> set[Any]:
-    return {(one.operators, one.when, one.answer) for one in rules}
+def learned(found: onnxpad.Measurement) -> set[Any]:
+    return {(one.operators, one.when, one.answer) for one in found.rules}
 
 
 @pytest.mark.sweep
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_five_rules_of_an_accelerator_are_found_and_nothing_else(seed: int) -> None:
     found = onnxpad.measure(npu.run, seed=seed, count=500)
-    assert learned(found.rules) == FIVE
+    assert learned(found) == FIVE
     assert not any(one.false_alarms for one in found.rules)
 
 
@@ -43,7 +41,7 @@ def test_the_five_rules_of_an_accelerator_are_found_and_nothing_else(seed: int) 
 def test_a_limit_of_kernels_is_one_rule_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(npu, "WIDEST", 5)
     found = onnxpad.measure(npu.run, count=500)
-    assert learned(found.rules) == {*FIVE, ((), (("kernel_above", 5),), "refuses")}
+    assert learned(found) == {*FIVE, ((), (("kernel_above", 5),), "refuses")}
     assert not any(one.false_alarms for one in found.rules)
     said = {one.when: one.message for one in found.rules}
     assert said["asymmetric",] == "Unsupported: asymmetric pads"
@@ -71,12 +69,11 @@ def test_what_a_file_does_becomes_a_target(
     report = json.loads(capsys.readouterr().out)
     assert report["ways"]["Conv, symmetric pads"] == "right"
     assert report["ways"]["Pad mode edge"] == "refused"
-    rules = read_rules(target.read_text("utf-8"), "npu.toml")
     table = tomllib.loads(target.read_text("utf-8"))
     assert table["version"] == report["version"]
     assert all(one["models"] > 0 for one in table["rule"])
-    assert any(one["operators"] == ["Pad"] and "when" not in one for one in rules["rule"])
-    assert {"Conv", "Slice", "If"} <= set(rules["takes"])
+    assert any(one["operators"] == ["Pad"] and "when" not in one for one in table["rule"])
+    assert {"Conv", "Slice", "If"} <= set(table["takes"])
     model = Path(onnxpad.__file__).parents[1] / "models" / "pd_same_static_op13.onnx"
     verdicts = onnxpad.inspect(model, target=str(target)).targets["npu"]
     assert any(one.judgement.answer == "refuses" for one in verdicts)

@@ -7,7 +7,6 @@ import onnx
 from onnx import TensorProto, helper
 
 from onnxpad import validate
-from onnxpad.model.comparing.networks import open_network
 
 SIZE = 2**31
 
@@ -33,7 +32,6 @@ def saved(folder: Path) -> Path:
 
 def test_what_the_sizes_need_is_read(tmp_path: Path) -> None:
     path = saved(tmp_path)
-    read = open_network(path).constant("w")
-    assert read is not None
-    assert read.tolist() == [0, 1, 2, 3]
+    given, right = np.zeros(4, np.float32), np.arange(4, dtype=np.float32)
+    assert validate(path, inputs={"x": given}, outputs={"y": right}).verdict == "identical"
     assert validate(path, path).ok

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Iterator
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,6 @@ from numpy.typing import NDArray
 from onnx import NodeProto, numpy_helper, parser
 
 import onnxpad
-from onnxpad.show.pasting import code_of
 from tests.cli.processes import MODELS, ROOT
 from tests.command import run
 
@@ -77,11 +78,11 @@ def session(model: onnx.ModelProto) -> ort.InferenceSession:
 class Ported:
     """A model whose padded operators are PyTorch's, and all others onnxruntime's."""
 
-    def __init__(self, model: onnx.ModelProto) -> None:
+    def __init__(self, model: onnx.ModelProto, path: Path) -> None:
         self.model = model
-        ported = onnxpad.port(model, everything=True)
-        assert ported.complete
-        self.code = {one.node: one for one in ported.nodes}
+        with redirect_stdout(StringIO()) as printed:
+            assert run(["port", str(path), "--as", "pytorch", "--all", "--json"]) == 0
+        self.code = {one["node"]: one for one in json.loads(printed.getvalue())["nodes"]}
         self.values = {one.name: numpy_helper.to_array(one) for one in model.graph.initializer}
 
     def run(self, feeds: dict[str, Array]) -> list[Array]:
@@ -92,15 +93,14 @@ class Ported:
             self.values |= dict(zip(node.output, made, strict=False))
         return [self.values[one.name] for one in self.model.graph.output]
 
-    def ported(self, node: NodeProto, one: onnxpad.PortedNode) -> Array:
+    def ported(self, node: NodeProto, one: dict[str, Any]) -> Array:
         torch: Any = importlib.import_module("torch")
         names: dict[str, Any] = {"torch": torch, "F": torch.nn.functional, "bias": None}
         names["x"] = torch.from_numpy(self.values[node.input[0]])
-        for name, tensor in (("weight", one.weight), ("bias", one.bias)):
+        for name, tensor in (("weight", one["weight"]), ("bias", one["bias"])):
             if tensor:
                 names[name] = torch.from_numpy(self.values[tensor].copy())
-        (code,) = {code_of(layer, "pytorch", one.step) for layer in one.layers or (None,)}
-        exec(code, names)  # noqa: S102 - it is what is tested
+        exec(one["code"], names)  # noqa: S102 - it is what is tested
         made: Array = names["x"].numpy()
         return made
 
@@ -152,7 +152,7 @@ def test_networks_compute_the_same() -> None:
         except Exception:  # noqa: BLE001, S112 - SAME with a dilation: onnxruntime is no judge of it
             continue
         for name, got, want in zip(
-            model.graph.output, Ported(model).run(feeds), right, strict=True
+            model.graph.output, Ported(model, path).run(feeds), right, strict=True
         ):
             scale = max(1.0, float(np.abs(want).max()))
             assert np.abs(got - want).max() <= 1e-4 * scale, (path.name, name.name)

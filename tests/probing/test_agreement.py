@@ -6,6 +6,7 @@ import tracemalloc
 from itertools import pairwise
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -50,6 +51,13 @@ def test_what_is_a_fault(got: Array, right: Array, is_fault: bool) -> None:
     found = difference(np.asarray(got), np.asarray(right))
     assert found.within is not is_fault
     assert bool(found.where) or not is_fault
+
+
+def test_bfloat16_is_compared_as_numbers() -> None:
+    right = np.array([1.0, 100.0], ml_dtypes.bfloat16)
+    assert difference(np.array([1.0, 100.5], ml_dtypes.bfloat16), right).within
+    apart = difference(np.array([1.0, 120.0], ml_dtypes.bfloat16), right)
+    assert apart.where == "120 instead of 100 at [1]"
 
 
 def test_a_missing_output_is_the_worst() -> None:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import onnx
 
 import onnxpad
+from onnxpad.proof import Limits, Proof, prove
 from tests.names import PASSES
-from tests.proof.kernel import Limits, Proof, prove
 from tests.random_models.applying import applying
 from tests.random_models.building import Built, build
 from tests.random_models.drawing import draw

@@ -13,8 +13,8 @@ import numpy as np
 import onnx
 from numpy.random import Generator
 
+from onnxpad.proof import Limits, Proof, prove
 from tests.oracle.interpreter import run_model
-from tests.proof.kernel import Limits, Proof, prove
 from tests.proof.law import random_spec, rewrites
 from tests.proof.mutations import at_one_size, mutant
 from tests.random_models.building import Built, build

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from onnx import numpy_helper
 
-from tests.proof.kernel import prove
+from onnxpad import validate
 from tests.proof.small_models import text
 
 
@@ -22,8 +22,9 @@ def test_every_row_of_a_table_counts(rows: int) -> None:
         made = text(f"g (int64[N,2] x) => (float[a,b,c] y) {{ {body} }}")
         made.graph.initializer.append(numpy_helper.from_array(values, "t"))
         models.append(made)
-    assert prove(models[0], models[1]).verdict == "proved"
-    found = prove(models[0], models[2])
+    assert validate(*models[:2], proof_only=True).verdict == "proved"
+    found = validate(models[0], models[2], proof_only=True).proof
+    assert found is not None
     assert found.verdict == "refuted"
     assert found.counterexample is not None
     assert rows - 2 in found.counterexample.inputs["x"]

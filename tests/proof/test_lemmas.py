@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from onnxpad.proof import Limits, prove
 from onnxpad.proof.endings import NoResult
 from onnxpad.proof.windows import Axis, same_pads
-from tests.proof.kernel import Limits, prove
 from tests.proof.law import random_spec, rewrites
 from tests.proof.small_models import text
 from tests.random_models.building import build

@@ -7,7 +7,7 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 
-from tests.proof.kernel import Limits, prove
+from onnxpad.proof import Limits, prove
 from tests.proof.small_models import text
 
 Whole = NDArray[np.int64]

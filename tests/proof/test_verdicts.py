@@ -12,7 +12,7 @@ import onnx
 import pytest
 from onnx import numpy_helper
 
-from tests.proof.kernel import Limits, prove
+from onnxpad.proof import Limits, prove
 from tests.proof.small_models import text
 
 POOL = "g (float[1,1,H] x) => (float[a,b,c] y) {{ {0} }}"

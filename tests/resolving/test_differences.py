@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from onnxpad import Resolution, resolve
-from onnxpad.resolving.differences import Difference, compare
+from onnxpad import resolve
+from tests.resolving.asked import asked, written
 from tests.resolving.goldens import Array, run
 
 Layer = tuple[str, dict[str, Any]]
@@ -75,17 +75,24 @@ POOLS: list[tuple[str, Layer, Layer]] = [
 ]
 
 
-def predicted(found: Difference) -> Array:
+def compared(op: str, first: Layer, second: Layer, shapes: dict[str, Any]) -> Any:
+    """What `onnxpad resolve --compare` prints."""
+    name, words = second
+    other = " ".join([name, *(f"{word}={written(value)}" for word, value in words.items())])
+    return asked(first[0], op, shapes | first[1], "--compare", other)
+
+
+def predicted(found: Any) -> Array:
     """Cells that differ, from the ranges of the axes alone."""
-    shape = [min(axis.outputs) for axis in found.axes]
+    shape = [min(axis["outputs"]) for axis in found["axes"]]
     marks = np.zeros(shape, bool)
-    for number, axis in enumerate(found.axes):
-        for begin, end in axis.ranges:
+    for number, axis in enumerate(found["axes"]):
+        for begin, end in axis["differing"]:
             places = [slice(None)] * len(shape)
             places[number] = slice(begin, end + 1)
             marks[tuple(places)] = True
     # Divisors that differ by a factor do so everywhere, and on no axis in particular.
-    if found.cells and not any(axis.ranges for axis in found.axes):
+    if found["differing_cells"] and not any(axis["differing"] for axis in found["axes"]):
         marks[...] = True
     return marks
 
@@ -97,34 +104,33 @@ def differing(one: Array, other: Array) -> Array:
     return np.asarray(~close.all(axis=(0, 1)))
 
 
-def check(first: Resolution, second: Resolution, weight: Array | None) -> None:
-    x = np.random.default_rng(0).standard_normal(first.input_shape).astype(np.float32)
-    y, other = run(first.to_model(weight), x), run(second.to_model(weight), x)
-    found = compare(first, second)
-    assert found.same_size is (y.shape == other.shape)
+def check(op: str, first: Layer, second: Layer, weight: Array | None = None) -> None:
+    shapes = {"input_shape": SHAPE, "weight_shape": None if weight is None else weight.shape}
+    x = np.random.default_rng(0).standard_normal(SHAPE).astype(np.float32)
+    y, other = (
+        run(resolve(name, op, **shapes, **words).to_model(weight), x)
+        for name, words in (first, second)
+    )
+    found = compared(op, first, second, shapes)
+    assert found["same_size"] is (y.shape == other.shape)
     really = differing(y, other)
-    assert really.size == found.total
+    assert really.size == found["shared_cells"]
     # Random data may agree by chance in a max pool whose windows differ, never the other way.
     assert not (really & ~predicted(found)).any()
-    if first.op != "max_pool":
-        assert really.sum() == found.cells
-    assert found.is_none is (not really.any() and y.shape == other.shape)
+    if op != "max_pool":
+        assert really.sum() == found["differing_cells"]
+    assert bool(found["differing_cells"]) is bool(really.any())
 
 
 @pytest.mark.parametrize(("first", "second"), CONVOLUTIONS)
 def test_convolutions(first: Layer, second: Layer) -> None:
     weight = np.random.default_rng(1).standard_normal((3, 2, 3, 3)).astype(np.float32)
-    one, other = (
-        resolve(name, "conv", input_shape=SHAPE, weight_shape=weight.shape, **words)
-        for name, words in (first, second)
-    )
-    check(one, other, weight)
+    check("conv", first, second, weight)
 
 
 @pytest.mark.parametrize(("op", "first", "second"), POOLS)
 def test_pools(op: str, first: Layer, second: Layer) -> None:
-    one, other = (resolve(name, op, input_shape=SHAPE, **words) for name, words in (first, second))
-    check(one, other, None)
+    check(op, first, second)
 
 
 @pytest.mark.parametrize(
@@ -136,17 +142,12 @@ def test_pools(op: str, first: Layer, second: Layer) -> None:
 )
 def test_transposed_convolutions(first: dict[str, Any], second: dict[str, Any]) -> None:
     weight = np.random.default_rng(1).standard_normal((2, 3, 3, 3)).astype(np.float32)
-    one, other = (
-        resolve("pytorch", "conv_transpose", input_shape=SHAPE, weight_shape=weight.shape, **words)
-        for words in (first, second)
-    )
-    check(one, other, weight)
+    check("conv_transpose", ("pytorch", first), ("pytorch", second), weight)
 
 
 def test_ranges_say_where() -> None:
-    words: dict[str, Any] = {"input_shape": (1, 1, 112, 112)}
-    caffe = resolve("caffe", "max_pool", kernel_size=3, stride=2, **words)
-    torch = resolve("pytorch", "max_pool", kernel_size=3, stride=2, **words)
-    found = compare(caffe, torch)
-    assert [axis.ranges for axis in found.axes] == [((55, 55),), ((55, 55),)]
-    assert (found.cells, found.total) == (0, 55 * 55)
+    words = {"kernel_size": 3, "stride": 2}
+    shape = {"input_shape": (1, 1, 112, 112)}
+    found = compared("max_pool", ("caffe", words), ("pytorch", words), shape)
+    assert [axis["differing"] for axis in found["axes"]] == [[[55, 55]], [[55, 55]]]
+    assert (found["differing_cells"], found["shared_cells"]) == (0, 55 * 55)

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from onnxpad import RequestError, resolve
-from onnxpad.show.pasting import code_of, languages
+from tests.resolving.asked import asked
 from tests.resolving.goldens import ALLOWED, SAMPLE, difference, goldens
 
 CONV: dict[str, Any] = {"input_shape": (1, 3, 224, 224), "weight_shape": (64, 3, 7, 7)}
@@ -43,25 +42,21 @@ TEXTS = [
 
 @pytest.mark.parametrize(("layer", "language", "text"), TEXTS)
 def test_texts(layer: tuple[str, str, dict[str, Any]], language: str, text: str) -> None:
-    framework, op, words = layer
-    assert code_of(resolve(framework, op, **words), language) == text
+    assert asked(*layer, "--as", language)["code"] == text
 
 
 def test_what_cannot_be_written_says_so() -> None:
-    wrapped = resolve("pytorch", "conv", **CONV, padding=3, padding_mode="circular")
-    with pytest.raises(RequestError, match=r"tf\.pad has no mode for wrap"):
-        code_of(wrapped, "tensorflow")
-    with pytest.raises(RequestError, match="no code is written for 'caffe'"):
-        code_of(wrapped, "caffe")
-    assert languages() == ("pytorch", "tensorflow")
+    wrapped = CONV | {"padding": 3, "padding_mode": "circular"}
+    for language, told in (("tensorflow", "tf.pad has no mode for wrap"), ("caffe", "'caffe'")):
+        assert told in asked("pytorch", "conv", wrapped, "--as", language)["error"]
 
 
 @pytest.mark.parametrize(
     ("called", "language"), [("torch", "pytorch"), ("TF", "tensorflow"), ("keras", "tensorflow")]
 )
 def test_habit_words_are_languages(called: str, language: str) -> None:
-    layer = resolve("pytorch", "conv", **CONV)
-    assert code_of(layer, called) == code_of(layer, language)
+    code = asked("pytorch", "conv", CONV, "--as", language)["code"]
+    assert asked("pytorch", "conv", CONV, "--as", called)["code"] == code
 
 
 @pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="PyTorch is not installed")
@@ -76,7 +71,11 @@ def test_the_code_gives_what_the_framework_gave() -> None:
             names[name] = None if array is None else torch.from_numpy(array)
         if golden.record["op"] == "avg_pool" and "dilations" in golden.record["attributes"]:
             continue  # PyTorch's average pools have no dilation
-        exec(code_of(golden.resolved(), "pytorch"), names)  # noqa: S102 - it is what is tested
+        record = golden.record
+        shapes = {name: record[name] for name in ("input_shape", "weight_shape")}
+        words = shapes | record["attributes"]
+        layer = asked(record["framework"], record["op"], words, "--as", "pytorch")
+        exec(layer["code"], names)  # noqa: S102 - it is what is tested
         found = difference(names["x"].numpy(), golden.y)
         wrong += [(golden.record["id"], found)] if found > ALLOWED else []
     assert wrong == []

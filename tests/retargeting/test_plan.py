@@ -12,7 +12,6 @@ from onnxpad import Plan, PlanEntry, RequestError, retarget
 from tests.models.text import text_model
 from tests.retargeting.running import outputs, signed
 
-MAPS = "float[1,3,32,32] x"
 NODES = {
     "conv": ("Conv <kernel_shape = [3, 3], pads = [2, 2, 2, 2], dilations = [2, 2]> (x, w)", "4,3"),
     "wide": ("Conv <kernel_shape = [3, 3], pads = [1, 1, 1, 1]> (x, w)", "4,3"),

@@ -73,8 +73,16 @@ def test_a_divisor_stands_in_the_metadata(
     assert not verb(done.model).changed
 
 
-def test_a_model_that_is_not_edited_stays_as_it_is(tmp_path: Path) -> None:
+def test_sizes_that_decide_nothing_are_not_written(tmp_path: Path) -> None:
+    same = 'y = Conv <auto_pad = "SAME_UPPER"> (x, w)'
     dims: dict[str, int | str] = {"height": 224, "width": "%2=0"}
+    for done in (
+        rewrite(model(nodes=same), dims=dims),
+        retarget(model(), to="pytorch", dims=dims),
+    ):
+        assert (done.changed, done.relied_on) == (True, {})
+        assert sizes(done.model.graph.input[0]) == ["batch", 1, "height", "width"]
+        assert not done.model.metadata_props
     before, after = tmp_path / "m.onnx", tmp_path / "o.onnx"
     onnx.save(model(nodes=SYMMETRIC), before)
     for done in (rewrite(before, dims=dims), retarget(before, to="pytorch", dims=dims)):
@@ -142,3 +150,9 @@ def test_a_size_that_decides_verdicts_alone_is_written() -> None:
     assert {one.judgement.answer for one in after} == {"takes"}
     again = rewrite(done.model, target="ncnn")
     assert not again.changed
+
+
+def test_a_size_that_decides_no_verdict_leaves_the_file_as_it_is() -> None:
+    for target in ("opencv", None):
+        done = rewrite(open_batch(), target=target, dims={"N": 1, "height": 640})
+        assert (done.changed, done.relied_on) == (False, {})

@@ -115,7 +115,7 @@ def test_nothing_differs_where_nothing_is_done(tmp_path: Path) -> None:
 LARGE = 2_200_000_000
 MEASURE = """
 import json, pathlib, sys
-from onnxpad.rewriting.rewrite import rewrite
+from onnxpad import rewrite
 done = rewrite(sys.argv[1], passes=["explicit-pads", "split-pads"])
 done.save(sys.argv[2])
 status = pathlib.Path("/proc/self/status").read_text()

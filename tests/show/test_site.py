@@ -11,8 +11,8 @@ import pytest
 pytest.importorskip("jinja2", reason="the extra html is not installed")
 pytest.importorskip("onnxruntime")
 
-from onnxpad.explaining import entries
 from tests.command import run
+from tests.names import ENTRIES
 from tests.show.pages.documents import Document
 
 
@@ -24,7 +24,7 @@ def test_every_entry_is_a_page_that_is_linked(tmp_path: Path) -> None:
     }
     pages = {name: Document(text) for name, text in files.items() if name.endswith(".html")}
     kinds = Counter(name.partition("/")[0] for name in pages if "/" in name)
-    assert kinds == Counter(entry.kind for entry in entries())
+    assert kinds == Counter(entry["kind"] for entry in ENTRIES)
     reached = set()
     for name, page in pages.items():
         assert (page.unclosed, page.handlers, page.tags.count("h1")) == ([], [], 1), name

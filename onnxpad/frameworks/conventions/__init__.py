@@ -149,11 +149,11 @@ def _convention_in(path: Path) -> Convention:
 
 
 def word_of(name: str, record: Record) -> Word:
-    """An attribute, as a file of data has it."""
+    """The attribute `name` of a layer, from its record in a convention file."""
     name, role = record.get("name", name), Role[record["role"].upper()]
     choices: dict[object, object] = {}
-    for one in record.get("choices", ()):
-        key, meaning = (one, name) if role is Role.LABEL else one
+    for choice in record.get("choices", ()):
+        key, meaning = (choice, name) if role is Role.LABEL else choice
         choices[_special(key)] = getattr(_CHOSEN.get(role), meaning, meaning)
     return Word(
         name,

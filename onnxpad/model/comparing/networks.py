@@ -66,7 +66,7 @@ class Network:
         return self.folder if self.left is None else self.left.blocks
 
     def like(self, model: ModelProto) -> Network:
-        """Another model with the weights of this one."""
+        """The network of `model`, which reads its weights where this one does."""
         return Network(model, self.folder, self.left)
 
     def refuse_changed(self) -> None:
@@ -132,10 +132,10 @@ class Network:
 
     @cached_property
     def outside_bytes(self) -> int:
-        """The size of the files with the external data of the main graph."""
+        """Bytes of the files with external data of the main graph."""
         if self.left is not None:
             return 0
-        entries = (one for tensor in self.initializers.values() for one in tensor.external_data)
+        entries = (item for tensor in self.initializers.values() for item in tensor.external_data)
         files = {entry.value for entry in entries if entry.key == "location"}
         paths = [(self.folder or Path()) / name for name in files]
         return sum(path.stat().st_size for path in paths if path.is_file())

@@ -65,14 +65,14 @@ def cut(
 
 
 def standalone(part: Network, feeds: Mapping[str, Array]) -> ModelProto:
-    """A part as a model for a file: inputs of the shapes that are fed, and every weight in it."""
+    """A part as a model in one file: its inputs have the shapes of `feeds`, weights are inside."""
     model = copied(part.model)
     for value in model.graph.input:
         write_sizes(value, feeds[value.name].shape)
     for tensor in model.graph.initializer:
-        held = part.constant(tensor.name)
-        if tensor.data_location == TensorProto.EXTERNAL and held is not None:
-            tensor.CopyFrom(numpy_helper.from_array(held, tensor.name))
+        weight = part.constant(tensor.name)
+        if tensor.data_location == TensorProto.EXTERNAL and weight is not None:
+            tensor.CopyFrom(numpy_helper.from_array(weight, tensor.name))
     return model
 
 

@@ -1,4 +1,4 @@
-"""Applies edit scripts to a ModelProto, in place, with the arrays of new constants."""
+"""Apply edit scripts to a ModelProto in place."""
 
 from __future__ import annotations
 
@@ -228,7 +228,7 @@ class ProtoApplier:
 
 
 def stored_constant(scope: Scope, name: str) -> TensorProto:
-    """The initializer, or what a Constant holds, under a name in a scope or around it."""
+    """The initializer or the tensor of a Constant called `name`, in a scope or one around it."""
     owner = scope.owner(name)
     if owner is not None and name in owner.initializers:
         return owner.initializers[name]

@@ -76,7 +76,7 @@ class Kept(Exception):
 
 
 def moved(contexts: Sequence[Context], names: Names, opset: int) -> list[Edit]:
-    """Edits that bring every scope to `opset`; raises Kept with the node that stays."""
+    """Edits that move every scope to `opset`. Raises Kept with the node that cannot move."""
     edits: list[Edit] = []
     if functions := contexts[0].document.functions:
         raise Kept(f"it has local functions, such as '{next(iter(functions.values())).id}'")

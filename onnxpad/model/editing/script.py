@@ -130,7 +130,7 @@ class SetMetadata(NamedTuple):
 
 
 class MoveOpset(NamedTuple):
-    """Let the model be of another opset of ONNX."""
+    """Set the opset of ONNX that the model imports."""
 
     opset: int
 

@@ -143,7 +143,7 @@ class Edited:
 
     `edited` is what was worked on: a ModelProto, without its large weights where it was read from
     a file, or the Graph that was given. `script` are the edits, `assumed` the sizes that the user
-    stated, `relied_on` the same where the result may rest on them: sizes of inputs
+    stated, `relied_on` the same where the result rests on them: sizes of inputs
     are written into the model, other facts into its metadata as `onnxpad.holds_where`.
     `limits_met` says what of native code was ended at its limit of time or memory. `inlined` are
     the local functions that are written out where they are called, because something was edited.

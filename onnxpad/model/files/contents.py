@@ -26,9 +26,9 @@ class Refused(ValueError):
 
 @contextlib.contextmanager
 def explained(doing: str) -> Iterator[None]:
-    """Turn what the system reports into a ModelError: what failed, its reason, what to try.
+    """Turn an error of the system into a ModelError with its reason and what to try.
 
-    `doing` says what failed, with the file's name: "cannot write 'out.onnx'".
+    `doing` names the failure and the file: "cannot write 'out.onnx'".
     """
     try:
         yield

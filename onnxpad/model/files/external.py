@@ -117,7 +117,7 @@ def _is_below(location: object) -> bool:
 
 
 def is_own(tensor: TensorProto) -> bool:
-    """Whether the values of a tensor were left in the file of its model."""
+    """Whether the values of a tensor are still in the file of its model, unread."""
     return bool(tensor.external_data) and tensor.external_data[0].key == OWN
 
 

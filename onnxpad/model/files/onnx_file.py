@@ -62,7 +62,7 @@ class Source:
 
     @property
     def left(self) -> UnreadFile | None:
-        """The weights that were left out; None where the model has them all."""
+        """The file with the weights that were not read; None if the model holds all of them."""
         return self.data if isinstance(self.data, UnreadFile) else None
 
     def array(self, tensor: TensorProto) -> np.ndarray:
@@ -121,10 +121,10 @@ def completed(model: ModelProto, source: Source | None) -> ModelProto:
 
 
 def parse(data: bytes, *, name: str, folder: Path | None, is_light: bool = False) -> ModelProto:
-    """The model in these bytes, called `name` in messages; errors as of `read`.
+    """The model in these bytes, called `name` in messages. Raises ModelError as `read` does.
 
-    folder: where external data is looked for; None where there is no such folder.
-    is_light: large weights were left out of the bytes.
+    folder: the folder of its external data; None if it has none.
+    is_light: whether large weights were left out of the bytes.
     """
     if len(data) > LARGEST:
         raise ModelError(f"{name}: {len(data)} bytes; {TOO_LARGE}")

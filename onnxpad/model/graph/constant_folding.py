@@ -290,10 +290,7 @@ FOLDABLE = frozenset(_RULES)
 
 
 def fold(node: NodeProto, inputs: Values, output: int = 0) -> Array | None:
-    """An output of a node with known inputs, or None where there is no rule for it.
-
-    An input that is None is left out.
-    """
+    """An output of a node with known inputs (None: left out); None if no rule covers it."""
     rule = _RULES.get(node.op_type)
     if rule is None or not inputs or inputs[0] is None:
         return None

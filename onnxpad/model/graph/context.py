@@ -101,12 +101,12 @@ class Context:
         return read_attributes(node.proto)
 
     def constant(self, name: str) -> np.ndarray | None:
-        """The value of a small tensor that never changes, stored or computed, or None."""
+        """The value of a small constant tensor, stored or folded; None if any cell is open."""
         value = self.value(name)
         return None if value is None or is_open(value) else value
 
     def value(self, name: str) -> np.ndarray | None:
-        """The same with cells that are open: sizes that are no numbers, or None (open_cells.py)."""
+        """Like `constant`, but with open cells: symbolic sizes, or None (open_cells.py)."""
         value = self.folded.get(name)
         if value is not None:
             return value
@@ -116,7 +116,7 @@ class Context:
         return None if self.outer is None or self.scope.defines(name) else self.outer.value(name)
 
     def follow(self, node: Node) -> None:
-        """Note the values that a node writes, as far as arithmetic on sizes tells them."""
+        """Fold a node whose inputs are known, and record the values of its outputs."""
         if node.op_type not in FOLDABLE or node.domain not in PLAIN_DOMAINS or not node.inputs:
             return
         inputs = list[Array | None]()

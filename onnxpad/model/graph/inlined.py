@@ -109,10 +109,7 @@ def _size(
     sizes: dict[Key, int],
     depth: int = 0,
 ) -> int:
-    """How many nodes come for calls, every call written out; `sizes` gets what each stands for.
-
-    Raises ModelError for functions that call each other in a circle, or too deeply.
-    """
+    """Number of nodes behind all calls, recorded by function in `sizes`. Raises ModelError."""
     if depth > DEEPEST.most:
         raise ModelError(DEEPEST.reason())
     total = 0

@@ -82,10 +82,7 @@ def joint_shape(inputs: Sequence[Array]) -> tuple[int, ...]:
 def by_cells(
     operation: Operation, numeric: Callable[..., Array], inputs: Sequence[Array]
 ) -> Array | None:
-    """Apply an operation to each cell of inputs that broadcast; None where they are too large.
-
-    `numeric` is the same for cells that are numbers. An unknown cell makes the result unknown.
-    """
+    """Broadcast inputs and apply `operation` to open cells, `numeric` to numbers; None if large."""
     if prod(joint_shape(inputs)) > MOST_OPEN:
         return None
 

@@ -88,9 +88,9 @@ class Scope:
             yield from self.row(node)
 
     def row(self, node: Node) -> Iterator[Node]:
-        """What stands where `node` stood when the scope was read."""
+        """The nodes that now stand where the scope had `node` when it was read."""
         row = self.rows.get(node.key, (node,))
-        return (one for one in row if one.key not in self.removed)
+        return (current for current in row if current.key not in self.removed)
 
     def insert(self, node: Node, near: int, *, behind: bool) -> None:
         """Let a new node stand at another, which edits may have inserted or removed."""

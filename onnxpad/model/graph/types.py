@@ -39,7 +39,7 @@ def dtype_name(code: int) -> str:
 
 
 def value_info(name: str, found: Type) -> ValueInfoProto:
-    """What is known of a tensor, as a file declares it."""
+    """The ValueInfoProto that declares this type for the tensor `name`."""
     value = ValueInfoProto(name=name)
     if found.dtype:
         value.type.tensor_type.elem_type = dtype_code(found.dtype)

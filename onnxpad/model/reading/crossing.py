@@ -55,7 +55,7 @@ def path_to(context: Context, name: str) -> Path:
 
 
 def data_position(context: Context, node: Node) -> int:
-    """Which input of a crossable operator is the data."""
+    """Position of the data input of a crossable operator, 0 or 1."""
     swapped = node.op_type in _EITHER_WAY and len(node.inputs) > 1
     return 1 if swapped and context.constant_tensor(node.inputs[0]) is not None else 0
 

@@ -21,13 +21,15 @@ _MOST_SITES = 2_000
 def settling_facts(survey: Survey) -> tuple[tuple[str, SizeFact], ...]:
     """Divisors of the dimensions that make computed pads known, with what is known of these.
 
-    The product of the strides up to them; where that does not help, times what the model's own
+    The product of the strides up to them; where more are known then, times what the model's own
     arithmetic divides by. () where neither helps, and in models too large to be read again.
     """
     open_pads = _open_pads(survey)
     roots = dict.fromkeys(root for one in open_pads for root in one.roots)
     if not roots or len(survey.sites_now()) > _MOST_SITES:
         return ()
+    best: tuple[tuple[str, SizeFact], ...] = ()
+    fewest = len(open_pads)
     strides = max(map(_strides_to_open_pads, survey.contexts), default=1)
     for divisor in dict.fromkeys((strides, lcm(strides, _own_divisor(survey)))):
         facts, known = strengthened(survey.facts, dict.fromkeys(roots, divisor)), copy(survey)
@@ -35,9 +37,10 @@ def settling_facts(survey: Survey) -> tuple[tuple[str, SizeFact], ...]:
             known.learn(facts)
         except (ModelError, RequestError):
             continue
-        if len(_open_pads(known)) < len(open_pads):
-            return tuple((root, SizeFact.read(root, told)) for root, told in facts.items())
-    return ()
+        if (left := len(_open_pads(known))) < fewest:
+            best = tuple((root, SizeFact.read(root, told)) for root, told in facts.items())
+            fewest = left
+    return best
 
 
 def strengthened(facts: Mapping[str, Told], divisors: Mapping[str, int]) -> dict[str, Told]:

@@ -116,9 +116,9 @@ _LIMITS = (2.0**-100, 2.0**100)
 
 
 def between(context: Context, node: Node, step: PadStep) -> Between | None:
-    """The conversions around a Pad of floats, where what reads it takes back what makes its data.
+    """The DequantizeLinear before a Pad of floats, if each reader quantises again in the same way.
 
-    Of one scale for all cells and one byte each; None for others.
+    None unless the quantised type has 8 bits and a single scale.
     """
     scope, maker = context.scope, context.scope.producers.get(node.input(0))
     if node.domain not in PLAIN_DOMAINS or step.unclear:
@@ -135,8 +135,8 @@ def between(context: Context, node: Node, step: PadStep) -> Between | None:
         return None
     for reader in readers:
         zero = reader.input(2)
-        made = context.type_of(zero).dtype if zero else "uint8"
-        if made != dtype or context.attributes(reader).get("output_dtype", 0) != 0:
+        quantised = context.type_of(zero).dtype if zero else "uint8"
+        if quantised != dtype or context.attributes(reader).get("output_dtype", 0) != 0:
             return None
         if not _is_pair(context, reader, maker) or reader.input(0) != name:
             return None

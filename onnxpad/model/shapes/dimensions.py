@@ -93,12 +93,12 @@ class Dimensions:
         return Type(dtype, tuple(sizes))
 
     def check_used(self) -> None:
-        """RequestError for a fact about a dimension that the model does not have."""
-        known = ", ".join(sorted(self.names))
-        says = f"; named or open dimensions: {known}" if known else ": every size is fixed"
+        """Raise RequestError if a fact names a dimension that the model does not have."""
+        names = ", ".join(sorted(self.names))
+        hint = f"; named or open dimensions: {names}" if names else ": every size is fixed"
         for name in self._facts:
             if name not in self.names:
-                raise RequestError(f"no dimension is called '{name}'{says}")
+                raise RequestError(f"no dimension is called '{name}'{hint}")
 
     def _named(self, name: str, *, root: bool) -> Size:
         if not isinstance(name, str):

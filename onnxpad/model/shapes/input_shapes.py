@@ -14,22 +14,22 @@ InputSizes = Mapping[str, Sequence[int | str] | None]
 
 
 def input_sizes(model: ModelProto) -> dict[str, list[int | str] | None]:
-    """The sizes of each input that has to be fed, unnamed dimensions as 'images[2]'."""
-    held = {tensor.name for tensor in model.graph.initializer}
-    found: dict[str, list[int | str] | None] = {}
+    """Sizes of each input that has no initializer; None without a shape; 'x[2]' if unnamed."""
+    initializers = {tensor.name for tensor in model.graph.initializer}
+    sizes: dict[str, list[int | str] | None] = {}
     for value in model.graph.input:
-        if value.name in held:
+        if value.name in initializers:
             continue
         tensor = value.type.tensor_type
-        found[value.name] = None
+        sizes[value.name] = None
         if tensor.HasField("shape"):
-            found[value.name] = [
+            sizes[value.name] = [
                 dim.dim_value
                 if dim.HasField("dim_value") and dim.dim_value >= 0
                 else dim.dim_param or f"{value.name}[{axis}]"
                 for axis, dim in enumerate(tensor.shape.dim)
             ]
-    return found
+    return sizes
 
 
 def facts_of_shapes(

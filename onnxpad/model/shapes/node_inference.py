@@ -1,8 +1,4 @@
-"""What onnx's inference says of one node: for operators that have no rule of their own here.
-
-The node is asked alone, with what is known of its inputs. So the cost is bounded whatever the
-model is: no values are followed, and no function or body is entered.
-"""
+"""onnx's inference on one node alone: no function or body is entered, so the cost is bounded."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Output types of operators without padding, where they follow from symbolic input types.
-
-Only rules that keep or combine sizes exactly; whatever is missing here is left to the types
-that the model declares and to onnx's own inference.
-"""
+"""Exact output types of operators without padding, from symbolic input types."""
 
 from __future__ import annotations
 
@@ -48,7 +44,7 @@ class NodeFacts:
         return attribute in self.attributes() or self._node.input(position) != ""
 
     def listed(self, attribute: str, position: int) -> Sizes | None:
-        """Integers of an attribute, or at the input that took its place; None where not known."""
+        """Integers of an attribute, or of the input that replaced it; None if unknown."""
         written = self.attributes().get(attribute)
         return tuple(map(int, written)) if isinstance(written, tuple) else self.sizes(position)
 

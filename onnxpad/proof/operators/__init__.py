@@ -1,1 +1,1 @@
-"""The rules of operators, a function each, over whole arrays of any domain."""
+"""The rules of operators: one function each, on whole arrays of any domain."""

@@ -238,7 +238,7 @@ def unsqueeze(call: Call) -> list[Value]:
 
 @rule("Reshape", "Flatten")
 def reshape(call: Call) -> list[Value]:
-    """The same cells in another shape."""
+    """Reshape and Flatten. Raises NoResult if the sizes do not fit."""
     value = call.need(0)
     x = value.cells
     listed: list[Size] = []
@@ -262,8 +262,8 @@ def reshape(call: Call) -> list[Value]:
     call.breaks(f"{call.op} counts the cells of several axes")
     if hangs(*listed):
         call.notes.breaks("Reshape by sizes")
-    made = x.reshape(wanted)
-    return [call.moved(made, made.shape)]
+    reshaped = x.reshape(wanted)
+    return [call.moved(reshaped, reshaped.shape)]
 
 
 @rule("Shape")
@@ -350,7 +350,7 @@ def _picked(call: Call, index: Value, axis: int) -> Value:
 
 @rule("Identity")
 def identity(call: Call) -> list[Value]:
-    """The same."""
+    """The operand itself."""
     return [call.need(0)]
 
 

@@ -1,4 +1,4 @@
-"""DeformConv, which reads between cells."""
+"""The rule of DeformConv, which interpolates between cells."""
 
 import math
 from typing import Any

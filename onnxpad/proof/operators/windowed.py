@@ -52,7 +52,7 @@ def spatial(call: Call) -> list[Size]:
 
 
 def axes(call: Call, kernel: Ints, channels: Size) -> list[Axis]:
-    """The windows over every spatial axis; a result has so many channels."""
+    """The windows of each spatial axis; `channels` is the number of channels of the result."""
     sizes = spatial(call)
     rank = len(sizes)
     strides, dilations = (per_axis(call, name, rank, 1) for name in ("strides", "dilations"))
@@ -62,7 +62,7 @@ def axes(call: Call, kernel: Ints, channels: Size) -> list[Axis]:
     ceil = bool(call.get("ceil_mode", 0))
     if auto == "VALID" and ceil:
         call.reads("VALID with ceil_mode rounds up")
-    made = []
+    windows = []
     for at, (size, k, s, d) in enumerate(zip(sizes, kernel, strides, dilations, strict=True)):
         axis = Axis(size, k, s, d, begins[at], ends[at], ceil)
         if auto.startswith("SAME"):
@@ -71,9 +71,9 @@ def axes(call: Call, kernel: Ints, channels: Size) -> list[Axis]:
             pads = same_pads(size, axis.span, s, lower=auto == "SAME_LOWER")
             axis = Axis(size, k, s, d, *pads)
         reach = axis.span + int(axis.begin) + int(axis.end)
-        made.append(replace(axis, size=reached(size, reach)))
-    _tell(call, channels, [axis.windows for axis in made])
-    return made
+        windows.append(replace(axis, size=reached(size, reach)))
+    _tell(call, channels, [axis.windows for axis in windows])
+    return windows
 
 
 def _tell(call: Call, channels: Size, sizes: Sequence[Size]) -> None:

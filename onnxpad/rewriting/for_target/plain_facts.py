@@ -125,9 +125,9 @@ def _makes_open_sizes(context: Context, node: Node) -> bool:
 def judged_plain(
     session: EditSession, ids: Iterable[NodeId], target: Target
 ) -> Iterator[tuple[NodeId, str, str, Judgement]]:
-    """Of these nodes those that are still there and have no padding, as a target judges them.
+    """A target's judgements of those nodes that still exist and have no padding.
 
-    Each with its name and its operator.
+    Yields (id, name, operator, judgement), in the order of ids.
     """
     ids = sorted(ids)
     padded = {site.address.id for site in session.sites_at(ids)} if ids else ()

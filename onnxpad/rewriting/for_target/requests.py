@@ -92,7 +92,7 @@ def beyond_batch(model: Model, dims: Mapping[str, int | str] | None) -> dict[str
 
 
 def names_of(names: PassNames) -> tuple[str, ...]:
-    """One name or several as a tuple."""
+    """A name, a sequence of names or nothing as a tuple of names."""
     return (names,) if isinstance(names, str) else tuple(names or ())
 
 

@@ -35,7 +35,7 @@ _FIRST = 2
 
 
 def rewrite(chain: Chain) -> PassResult:
-    """Spread the cells, turn the kernel around, and slide it with a stride of 1."""
+    """Put zeros between the cells, reverse the kernel, and convolve with a stride of 1."""
     crop = standard_crop(chain)
     shape = tuple(size for size in chain.weight.shape or () if isinstance(size, int))
     is_known = len(shape) == chain.rank + _FIRST and chain.weight.is_constant and chain.dtype

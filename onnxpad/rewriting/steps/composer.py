@@ -107,10 +107,7 @@ class Composer:
         steps: Sequence[int] | None = None,
         role: str = "crop",
     ) -> Made:
-        """A Slice with steps of 1; an end of LAST is the end of the axis.
-
-        Other `steps` need Since.SLICE_INPUTS.
-        """
+        """A Slice to the `ends` (LAST: end of the axis); `steps` need Since.SLICE_INPUTS."""
         lists = {"starts": tuple(starts), "ends": tuple(ends), "axes": tuple(axes)}
         if steps is not None:
             lists["steps"] = tuple(steps)

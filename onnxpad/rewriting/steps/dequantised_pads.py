@@ -1,8 +1,7 @@
 """New Pads of operators whose input comes from DequantizeLinear.
 
-A Pad between both would part what runtimes compute as one quantised operator. It goes in front
-of DequantizeLinear and writes the zero point (QuantizeLinear -> Pad -> DequantizeLinear -> Conv),
-or in front of QuantizeLinear. Pads among other new nodes stay where they are.
+A Pad between both would part what runtimes compute as one quantised operator. So it goes before
+DequantizeLinear and writes the zero point, or before QuantizeLinear.
 """
 
 from __future__ import annotations
@@ -18,10 +17,7 @@ from onnxpad.rewriting.steps.refusals import refuse, require
 
 
 def outside_group(chain: Chain, after: Chain | Expansion) -> Chain | Expansion:
-    """What a pass made of `chain`, with a new Pad on the right side of the DequantizeLinear.
-
-    It refuses where a Pad would have to write what it cannot write there.
-    """
+    """The result of a pass with its new Pad before DequantizeLinear; refuses an unwritable fill."""
     dequantised = chain.around.dequantised
     if dequantised is None or isinstance(after, Expansion) or not isinstance(after.pad, NewPad):
         return after

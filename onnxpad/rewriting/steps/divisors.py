@@ -47,10 +47,7 @@ def counted_share(
     attributes: dict[str, AttributeValue],
     pads: Pads | None = None,
 ) -> Made:
-    """Which part of each window of an average lies on data, from padded ones.
-
-    A window of padding alone has some part too, so that its sum of 0 can be divided.
-    """
+    """The part of each window that lies on data, from padded ones; above 0 for padding alone."""
     window = {key: value for key, value in chain.written.attributes if key in _WINDOW}
     share = composer.add("AveragePool", padded, attributes=window | attributes, role="share")
     dilated = any(axis.dilation > 1 for axis in chain.axes)

@@ -47,7 +47,7 @@ def attempted(step: Callable[P, T], *asked: P.args, **named: P.kwargs) -> T | Sk
 
 
 def own_pads(chain: Chain) -> Pads:
-    """The pads of an operator, each of whose windows fits into the padded input."""
+    """The effective pads. Refuses if they are unknown or the padded input is below one window."""
     pads = known(effective_pads(chain))
     known(short_axis(chain, pads))
     return pads

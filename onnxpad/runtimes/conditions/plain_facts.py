@@ -1,10 +1,4 @@
-"""Names and cures of what stands in a model besides padding: what passes write, and nine facts.
-
-Rows of targets name them as they name operators. The nine are all that a table says of a model
-beyond its padding, where a runtime is known to stop at it: If, calls of functions, disorder,
-missing shapes, DequantizeLinear, bytes at the borders, external data, computed sizes, and custom
-domains, which need no name here. A run of the whole model says the rest.
-"""
+"""Names, for rows of targets, of operators that passes write and of nine facts about models."""
 
 from __future__ import annotations
 

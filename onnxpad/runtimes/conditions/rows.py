@@ -1,4 +1,4 @@
-"""One fact about a runtime: for which operators, under which conditions, and how it is known."""
+"""Rows of targets: a fact about a runtime, its operators, conditions and evidence."""
 
 from __future__ import annotations
 

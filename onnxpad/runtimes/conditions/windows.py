@@ -34,11 +34,11 @@ def possible_pads(chain: Chain) -> list[Pads]:
 
 
 def of_pads(test: Callable[[Chain, Pads], bool]) -> Callable[[Chain], bool | None]:
-    """A test of the pads in cells, which hang on sizes where auto_pad is SAME."""
+    """A test of any possible pads: SAME on an open size has several. None if none is known."""
 
     def holds(chain: Chain) -> bool | None:
-        found = possible_pads(chain)
-        return any(test(chain, pads) for pads in found) if found else None
+        candidates = possible_pads(chain)
+        return any(test(chain, pads) for pads in candidates) if candidates else None
 
     return holds
 
@@ -73,7 +73,7 @@ def overhangs(chain: Chain, pads: Pads) -> bool:
 
 
 def cut_off(chain: Chain, pads: Pads) -> bool:
-    """Whether rounding up makes a window that reads beyond the padded input."""
+    """Whether a window that ceil_mode adds may reach beyond the padded input."""
     for axis, begin, end in chain.sides(pads):
         if not isinstance(axis.size, int):
             if not _always_even(chain, axis):

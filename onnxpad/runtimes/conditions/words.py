@@ -1,10 +1,8 @@
-"""The shared vocabulary of target files: questions about padding that any runtime may ask.
+"""The vocabulary of target files: questions about padding that any runtime may ask.
 
-A word about the number of padded cells reads the effective pads, be they written as `pads`,
-`auto_pad` or `output_shape`; a word about how padding is written reads the attributes. Of a Pad
-node, words about cells read the pads of the node itself. Words about Pad nodes hold as well for an
-operator with such a Pad node in front. Their sentences stand in words.toml, in the order of the
-documents; its last section holds what few runtimes ask, most of it geometry of one line.
+Words about padded cells read the effective pads, however these are written; words about spelling
+read the attributes. Of a Pad node, words about cells read the pads of the node itself. Words about
+Pad nodes hold as well for an operator with such a Pad node in front.
 """
 
 from __future__ import annotations

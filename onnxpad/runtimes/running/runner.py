@@ -1,6 +1,6 @@
-"""Runners: a runtime of a target, or one of the user's, that runs models and is cheap to describe.
+"""Runners: a target's runtime, or one of the user's own, that runs models.
 
-Nothing is started before the first `run`; what a runner says of itself is read from files.
+The first `run` starts the runtime. Its name and version are read from files before that.
 """
 
 from __future__ import annotations
@@ -242,8 +242,8 @@ def runner_for(target: str, live: Live) -> Runner:
     headers = headers_of(target)
     if not headers:
         raise RequestError(
-            f"{target} is a table of rules here, which inspect and rewrite read without --live, "
-            f"and nothing starts it from Python: name a runtime of your own, such as {_EXAMPLE}"
+            f"{target} is a table of rules, and nothing starts it from Python: use inspect or "
+            f"rewrite without --live, or name a runtime of your own, such as {_EXAMPLE}"
         )
     folder = Path.cwd() if isinstance(live, bool) else Path(live)
     has_node = (folder / "node_modules").is_dir()
@@ -309,7 +309,7 @@ def own_runner(
 def _own_file(words: str, live: Live) -> Runner:
     file = Path(words).resolve()
     if not file.is_file():
-        raise RequestError(f"there is no file {words}, which is to have run(model, inputs)")
+        raise RequestError(f"there is no file {words}; it must define run(model, inputs)")
     place = place_of(live)
     advice = "install that there, or ask for it in a call without --live"
     served = _Served((place.program, str(_SERVING), str(file), BESIDE), place.environment)

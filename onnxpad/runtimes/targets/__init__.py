@@ -109,21 +109,20 @@ def _in_release(target: Target, release: str) -> Target:
 
 
 def find_targets(names: TargetName | Sequence[TargetName]) -> Target:
-    """The target called so; of several names, one that stands for all of them.
+    """The target of one name, or of several names one target with those as its `parts`.
 
-    Raises RequestError for names that do not exist, and where there is none.
+    Raises RequestError for an unknown name and for an empty list.
     """
-    asked = target_names(names)
-    found = tuple(dict.fromkeys(map(find_target, asked)))
-    if not found:
+    parts = tuple(dict.fromkeys(map(find_target, target_names(names))))
+    if not parts:
         raise RequestError("target is an empty list: name a runtime")
-    if len(found) == 1:
-        return found[0]
-    if twice := [name for name, count in Counter(one.name for one in found).items() if count > 1]:
+    if len(parts) == 1:
+        return parts[0]
+    if twice := [name for name, count in Counter(part.name for part in parts).items() if count > 1]:
         raise RequestError(f"two files of rules are called '{twice[0]}': give one another name")
-    called = " + ".join(one.name for one in found)
-    notes = "; ".join(one.note for one in found if one.note)
-    return Target(", ".join(one.version for one in found), (), name=called, parts=found, note=notes)
+    name = " + ".join(part.name for part in parts)
+    notes = "; ".join(part.note for part in parts if part.note)
+    return Target(", ".join(part.version for part in parts), (), name=name, parts=parts, note=notes)
 
 
 _TARGETS = Plugins(__name__, "target", built_in_target, suffix=SUFFIX)

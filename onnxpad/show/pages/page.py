@@ -45,14 +45,15 @@ def fragment_html(document: Document) -> str:
 def filled(
     document: Document, prefix: str = "", links: Mapping[str, str] | None = None
 ) -> dict[str, object]:
-    """What the templates read: lines of sections without a title join the summary.
+    """The values of the templates. Lines of sections without a title join the summary.
 
-    `prefix` stands before the names of places, `links` are addresses of what cells of tables name.
+    prefix: what the anchors of the page begin with.
+    links: addresses of the names in table cells.
     """
     sections = document.sections
-    joining = [one for one in sections if not (one.title or one.table or one.text or one.code)]
-    summary = (*document.summary, *(line for one in joining for line in (*one.lines, *one.notes)))
-    parts = [_part(one) for one in sections if one not in joining]
+    untitled = [s for s in sections if not (s.title or s.table or s.text or s.code)]
+    summary = (*document.summary, *(line for s in untitled for line in (*s.lines, *s.notes)))
+    parts = [_part(section) for section in sections if section not in untitled]
     leads = {
         node: f"#{prefix}{card.anchor}" for p in parts for card in p.cards for node in card.nodes
     }

@@ -50,7 +50,7 @@ def _dilation(step: Window) -> str:
 
 
 def convolution(step: Window, _axes: Sequence[Axis]) -> list[str]:
-    """A Conv."""
+    """The lines of a Conv: F.pad where its padding needs it, then F.convNd."""
     lines, padding = _outside(step.pads, limit=None)
     words = {**_words(step), "padding": padding, "dilation": _dilation(step)}
     name, groups = f"F.conv{len(step.kernel)}d", unless([step.group], 1, step.group)

@@ -12,9 +12,7 @@ import pytest
 from onnx import ModelProto, numpy_helper
 
 import onnxpad
-from onnxpad import ModelError, load, save
-from onnxpad.model.files.delivery import write_unchanged
-from onnxpad.model.files.onnx_file import parse, read
+from onnxpad import ModelError, inspect, load, rewrite, save
 from tests.model.files.standard_streams import Standard
 from tests.models.external_data import WEIGHTS, below, everywhere, external_tensor, model_of, saved
 from tests.models.text import text_model
@@ -55,12 +53,12 @@ def refused(model_path: Path, target: Path, told: str) -> None:
         }
 
     before = held()
-    model, source = read(model_path)
+    model, unchanged = load(model_path), rewrite(model_path)
     with pytest.raises(ModelError) as caught:
-        save(model, target, source=source)
+        save(model, target)
     assert told in str(caught.value)
     with pytest.raises(ModelError):
-        write_unchanged(source, target)
+        unchanged.save(target, in_place=True)
     assert held() == before
 
 
@@ -69,9 +67,8 @@ def test_an_external_tensor_is_met_wherever_it_stands(place: str, tmp_path: Path
     path = saved(tmp_path / "in", PLACES[place])
     assert "has its weights in 'w.bin', which is no file in" in refusal(path)
     saved(tmp_path / "in", PLACES[place], "w.bin")
-    model, source = read(path)
     (tmp_path / "out").mkdir()
-    save(model, tmp_path / "out" / "model.onnx", source=source)
+    save(load(path), tmp_path / "out" / "model.onnx")
     assert (tmp_path / "out" / "w.bin").read_bytes() == WEIGHTS.tobytes()
 
 
@@ -129,20 +126,19 @@ def test_a_stream_has_no_place_for_external_data(
 ) -> None:
     output = Standard()
     monkeypatch.setattr(sys, "stdout", output)
-    model, source = read(path)
     with pytest.raises(ModelError, match=r"standard output: .*'w\.bin', which would stay behind; "):
-        save(model, "-", source=source)
+        save(load(path), "-")
     assert output.bytes.getvalue() == b""
-    with pytest.raises(ModelError, match=r"net: .* give the path of the model's file"):
-        parse(MODEL.SerializeToString(), name="net", folder=None)
+    with pytest.raises(ModelError, match=r"in memory: .* give the path of the model's file"):
+        inspect(MODEL.SerializeToString())
 
 
 def test_in_the_same_folder_the_data_file_is_shared_and_untouched(path: Path) -> None:
     data = path.with_name("w.bin")
     data.chmod(0o444)
     before = data.stat()
-    save(load(path), path.with_name("other.onnx"), source=read(path)[1])
-    write_unchanged(read(path)[1], path)
+    save(load(path), path.with_name("other.onnx"))
+    rewrite(path).save(path, in_place=True)
     after = data.stat()
     assert below(path.parent) == {"model.onnx", "other.onnx", "w.bin"}
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
@@ -156,7 +152,7 @@ def test_into_another_folder_go_the_files_that_the_model_still_names(
     tensors = [external_tensor(name, location=name) for name in names]
     path = saved(tmp_path / "in", model_of(*tensors), *names)
     (path.parent / "a.bin").chmod(0o440)
-    model, _ = read(path)
+    model = load(path)
     del model.graph.initializer[2]
     save(model, out, source=path)
     assert below(out.parent) == {"model.onnx", "a.bin", "sub", "sub/deep", "sub/deep/b.bin"}
@@ -230,10 +226,10 @@ def test_data_that_goes_or_shrinks_meanwhile_leaves_nothing(
     with monkeypatch.context() as patch:
         patch.setattr(os, "fstat", longer)
         refused(path, out, "became shorter while it was copied")
-    model, source = read(path)
+    model = load(path)
     path.with_name("w.bin").unlink()
     with pytest.raises(ModelError, match=r"'w\.bin', which is no file in"):
-        save(model, out, source=source)
+        save(model, out)
     assert below(out.parent) == set()
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from onnx import ModelProto
 
-from onnxpad import ModelError, load, save
-from onnxpad.model.files import atomic
+from onnxpad import ModelError, inspect, load, save
+from onnxpad.model.files import atomic, delivery, onnx_file
 from onnxpad.model.files.atomic import Together
 from onnxpad.model.files.delivery import check_target
 from onnxpad.model.files.onnx_file import Source, read
@@ -178,6 +178,21 @@ def test_a_target_that_cannot_be_is_refused(out: Path, name: str, told: str) -> 
         assert str(caught.value).startswith(f"cannot write '{target}'")
         assert told in str(caught.value)
     assert nothing_happened(out)
+
+
+def test_what_protobuf_cannot_hold_is_neither_read_nor_written(
+    out: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save(PLAIN, out.with_name("plain.onnx"))
+    for module in (onnx_file, delivery):
+        monkeypatch.setattr(module, "LARGEST", len(BYTES) - 1)
+    with pytest.raises(ModelError, match="protobuf holds less than 2 GiB: keep"):
+        save(PLAIN, out)
+    with pytest.raises(ModelError, match="protobuf holds less than 2 GiB: keep"):
+        inspect(BYTES)
+    with pytest.raises(ModelError, match="and at most"):
+        load(out.with_name("plain.onnx"))
+    assert out.read_bytes() == OLD
 
 
 def test_permission_bits_are_kept_or_the_umask_decides(out: Path) -> None:

@@ -27,6 +27,7 @@ WRONG = {
     "the second rule": (GOOD + GOOD + "evidnce = ''\n", "rule 2: 'evidnce' .*'evidence'"),
     "no answer": ("takes = []\n" + RULE, "rule 1 lacks .*'answer'"),
     "answer": (RULE + 'answer = "refuse"\n', "rule 1, answer: .*'refuses'"),
+    "all in a list": (GOOD.replace("Conv", "all"), "rule 1, operators: 'all' is none"),
     "operator": ('[[rule]]\noperators = ["Convv"]\nanswer = "takes"\n', "rule 1, op.*'Conv'"),
     "word": (GOOD + 'when = ["same", "not asymetric"]\n', "rule 1, when: .*'not asymmetric'"),
     "number missing": (GOOD + 'when = ["pad_above"]\n', "when: .*pad_above = 3"),

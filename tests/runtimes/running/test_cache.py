@@ -19,13 +19,6 @@ def files(folder: Path) -> list[Path]:
     return [path for path in folder.rglob("*") if path.is_file()]
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[1]", b"[" * 100_000])
-def test_a_broken_file_is_none(folder: Path, content: bytes) -> None:
-    cache.keep("a key", {"a": 1})
-    files(folder)[0].write_bytes(content)
-    assert cache.kept("a key") is None
-
-
 def test_the_oldest_go_where_it_is_too_much(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cache, "_EVERY", 10)
     monkeypatch.setattr(cache, "MOST", 50)

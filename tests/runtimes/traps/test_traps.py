@@ -4,7 +4,6 @@ import pytest
 from onnx import ModelProto
 
 from onnxpad import inspect, rewrite
-from onnxpad.runtimes.traps import all_rules
 from tests.models.text import padded, text_model
 from tests.models.traps import (
     AROUND,
@@ -15,6 +14,7 @@ from tests.models.traps import (
     crop,
     dequantised,
 )
+from tests.names import ENTRIES, names
 
 
 def codes(model: ModelProto, name: str = "*") -> list[str]:
@@ -23,7 +23,7 @@ def codes(model: ModelProto, name: str = "*") -> list[str]:
 
 
 def test_every_trap_has_a_model() -> None:
-    assert TRAPS.keys() == all_rules().keys()
+    assert TRAPS.keys() == set(names("trap"))
 
 
 @pytest.mark.parametrize("code", TRAPS)
@@ -64,7 +64,13 @@ HELPED = {
     ("negative-pads", "plain-transpose"): crop("strides=[2], pads=[0, -1]"),
     ("valid-with-ceil-mode", "floor-pool"): TRAPS["valid-with-ceil-mode"][0],
 }
-PASSES = [(rule.code, name) for rule in all_rules().values() for name in rule.passes]
+PASSES = [
+    (entry["name"], name)
+    for entry in ENTRIES
+    for fact, texts in entry["facts"].items()
+    if (entry["kind"], fact) == ("trap", "removed by")
+    for name in texts.split(", ")
+]
 
 
 @pytest.mark.parametrize(("code", "name"), PASSES)

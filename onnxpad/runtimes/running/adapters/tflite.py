@@ -26,7 +26,7 @@ class WrittenError(Exception):
 
 
 def once(model: Any) -> Any:
-    """A converter of the file in float32 alone, which takes less than half as long as all files."""
+    """A converter that stops after the float32 file: less than half the time of all files."""
     converter = from_model(model)
     convert = converter.convert
     files: list[Any] = []

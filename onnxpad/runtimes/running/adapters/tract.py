@@ -1,4 +1,4 @@
-"""tract on the CPU, which is told the shapes of a run before it compiles the model."""
+"""tract on the CPU. It gets the shapes of the inputs before it compiles the model."""
 
 from typing import Any
 
