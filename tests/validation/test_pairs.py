@@ -437,6 +437,17 @@ def test_models_that_share_no_names_are_compared_by_position(at: str) -> None:
     assert any("by position" in warning for warning in report.warnings)
 
 
+def test_a_name_that_a_body_has_already_stays_its_own() -> None:
+    loop = """r = Relu ({given}) n = Constant <value_int = 3> () y = Loop (n, , r) <body = b
+        (int64 i, bool c, float[4] {state}) => (bool d, float[4] t)
+        {{ d = Identity (c) t = Add ({state}, {given}) }}>"""
+    one, other = (
+        made(loop.format(given=given, state=state), f"float[4] {given}", "float[4] y")
+        for given, state in (("x", "s"), ("other", "x"))
+    )
+    assert onnxpad.validate(one, other, device="cpu").verdict == "proved"
+
+
 def test_an_infinite_bound_excuses_nothing() -> None:
     x = RANDOM.standard_normal((1, 16, 12, 12)).astype(F)
     x[0, 0, 5, 5] = np.inf

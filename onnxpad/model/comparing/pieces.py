@@ -80,10 +80,12 @@ def renamed(network: Network, mapping: Mapping[str, str]) -> Network:
     """A copy in which tensors have other names; clashing names make way."""
     model, changes = copied(network.model), dict(mapping)
     nodes = list(every_node(model.graph.node))
-    taken = {name for node in nodes for name in node.output}.union(network.initializers)
-    for name in set(mapping.values()) & taken.union(network.fed) - mapping.keys():
+    graphs = [model.graph, *(body for node in nodes for body in bodies(node))]
+    taken = {name for node in nodes for name in node.output}
+    taken |= {one.name for graph in graphs for one in (*graph.input, *graph.initializer)}
+    for name in set(mapping.values()) & taken - mapping.keys():
         changes[name] = f"{name}/renamed"
-    for graph in (model.graph, *(body for node in nodes for body in bodies(node))):
+    for graph in graphs:
         for value in (*graph.input, *graph.output, *graph.initializer):
             value.name = changes.get(value.name, value.name)
     for node in nodes:
