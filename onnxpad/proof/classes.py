@@ -55,12 +55,12 @@ class Numbering:
         An argument of a body is any tensor, equal by its place, depth and the operand behind it.
         """
         operands = tuple(classes.get(name, -1) if name else None for name in node.operands)
-        if node.op in _UNCHANGED and not node.domain and operands[0] is not None:
-            classes[node.outputs[0]] = operands[0]
-            return
         key: Hashable = (node.domain, node.op, node.opset, operands, plain(node))
         if -1 in operands or self.draws(node, classes):
             key = object()
+        elif node.op in _UNCHANGED and not node.domain and operands[0] is not None:
+            classes[node.outputs[0]] = operands[0]
+            return
         for at, name in enumerate(node.outputs):
             if name:
                 classes[name] = self.number((key, at, len(node.outputs)))

@@ -80,7 +80,9 @@ def confirm(
     kinds = list(product(_MAGNITUDES if ties else _GENERIC, _SIGNS))
     kinds *= _ROUNDS if cells < _SMALL and ties else 1
     draws = _Draws(region, np.random.default_rng(int.from_bytes(shop.source(16), "little")))
-    for kind, with_defaults in product(kinds, (True, False) if draws.defaults else (False,)):
+    defaults = (True, False) if draws.defaults else (False,)
+    lists = (True, False) if any(cut.is_list for cut in region.cuts) else (False,)
+    for draws.lists, kind, with_defaults in product(lists, kinds, defaults):
         inputs = draws.inputs(mismatch.sizes, kind, with_defaults=with_defaults)
         try:
             made = in_numbers(region, mismatch.sizes, inputs, shop)
@@ -122,7 +124,12 @@ def _movement(one: Value, other: Value) -> Array:
 
 
 class _Draws:
-    """Inputs of a region: numbers that were chosen for them, their defaults, or drawn ones."""
+    """Inputs of a region: numbers that were chosen for them, their defaults, or drawn ones.
+
+    `lists` says that short whole numbers may be pads or axes, and are small.
+    """
+
+    lists = False
 
     def __init__(self, region: Region, random: np.random.Generator) -> None:
         self._cuts, self._random = region.cuts, random
@@ -147,7 +154,7 @@ class _Draws:
         shape, (magnitude, sign) = cut.shape(sizes), kind
         if rows is not None:
             return np.resize(self._random.permutation(rows), shape).astype(cut.dtype)
-        if cut.is_list:
+        if cut.is_list and self.lists:
             return self._list(shape).astype(cut.dtype)
         if cut.dtype.kind in "biu":
             return drawn(self._random, (magnitude or 8.0, sign), shape, cut.dtype)

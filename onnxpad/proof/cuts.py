@@ -169,7 +169,7 @@ class Cutting:
         if constant is not None:
             return Cut(("class", number), names, constant.dtype, constant.shape, data=False)
         dtype, rank = _any(self.shapes.dtypes, names[0]), _any(self.shapes.ranks, names[0])
-        if dtype is None or rank is None:
+        if dtype is None or rank is None or not self.shapes.unsteady.isdisjoint(names[0]):
             raise Undecided(f"the type or the rank of {names[0][0]} is not known")
         shape = _any(self.shapes.shapes, names[0]) if self.is_static else None
         return Cut(("class", number), names, dtype, shape or self._open(names[0], rank))

@@ -284,6 +284,8 @@ class _Row:
             kind, operands = _argument_of(node, at)
             name = prefix + info.name
             facts = {"at": at, "depth": depth, "kind": kind}
+            if kind in ("int64", "bool"):
+                facts["rank"] = len(info.type.tensor_type.shape.dim)
             self.nodes.append(Node(ARGUMENT, "body", 0, operands, [name], facts))
             states += [name] if kind == "state" else []
         names = self.add(entry.g, scope, prefix, depth)
@@ -300,9 +302,9 @@ def _argument_of(node: Node, at: int) -> tuple[str | int, list[str]]:
         return ("int64", "bool")[at] if at < 2 else "state", operands
     if (node.domain, node.op) != ("", "Scan") or node.opset < 9:
         return "state", []
-    row = at - len(node.inputs) + int(node.attributes["num_scan_inputs"])
+    row = at - len(node.inputs) + int(node.attributes.get("num_scan_inputs", 0))
     axes = node.attributes.get("scan_input_axes", ())
-    return "state" if row < 0 else int(axes[row]) if axes else 0, operands
+    return "state" if row < 0 else int(axes[row]) if row < len(axes) else 0, operands
 
 
 def _attribute(entry: onnx.AttributeProto) -> Any:  # noqa: ANN401 - of any type

@@ -34,7 +34,8 @@ class Shapes:
     """Types, ranks and shapes by name, as far as they are known.
 
     `followed` are the tensors to which lemma 2 applies, `notes` are what it asks. `has_result` is
-    false where an operator that the outputs need has none.
+    false where an operator that the outputs need has none. `unsteady` are tensors whose rank may be
+    another one in each turn of a loop.
     """
 
     notes: Notes
@@ -42,6 +43,7 @@ class Shapes:
     dtypes: dict[str, np.dtype[Any]] = field(default_factory=dict)
     ranks: dict[str, int] = field(default_factory=dict)
     followed: dict[str, Value] = field(default_factory=dict)
+    unsteady: set[str] = field(default_factory=set)
     has_result: bool = True
 
 
@@ -75,7 +77,8 @@ def shapes_of(graph: Graph, inputs: Sequence[Cut], sizes: Sizes, clock: Clock) -
             made, is_guess = _guess(node, values), True
             is_void = is_followed and isinstance(reason, NoResult) and id(node) in needed
             found.has_result = found.has_result and not is_void
-        if is_guess and (node.op, len(node.inputs)) == ("Squeeze", 1):
+        is_steady = {*node.inputs} - {""} <= found.followed.keys() and not run.notes.irregular
+        if (is_guess or not is_steady) and _may_turn(found, node):
             continue
         results = {name: one for name, one in zip(node.outputs, made, strict=False) if name}
         values |= results
@@ -88,11 +91,18 @@ def shapes_of(graph: Graph, inputs: Sequence[Cut], sizes: Sizes, clock: Clock) -
     return found
 
 
+def _may_turn(found: Shapes, node: Node) -> bool:
+    """Whether a result may have another rank at another size, or with other numbers."""
+    if node.op == "If" and not node.domain:
+        ranks = [[found.ranks.get(name) for name in made] for made in node.bodies.values()]
+        return any(None in one or one != ranks[0] for one in ranks)
+    return (node.op, len(node.inputs)) == ("Squeeze", 1) and "axes" not in node.attributes
+
+
 def _check_carried(found: Shapes, node: Node) -> None:
-    """Forget the ranks inside of a body that may hand on another rank than it was given."""
+    """Note what is inside of a body that may hand on another rank than it was given."""
     if any(found.ranks.get(one) != found.ranks.get(other) for one, other in node.carried):
-        for name in [name for name in found.ranks if name.startswith(node.inside)]:
-            del found.ranks[name]
+        found.unsteady |= {name for name in found.ranks if name.startswith(node.inside)}
 
 
 def made_of(run: Evaluation, graph: Graph, node: Node, values: Environment) -> list[Value]:
@@ -114,10 +124,10 @@ def _argument(node: Node, values: Environment) -> Value:
     """What a body is given: a number, or a row of an operand."""
     kind = node.attributes["kind"]
     if kind in ("int64", "bool"):
-        return Value(hollow(()), np.dtype(str(kind)))
-    if kind == "state" or not {*node.inputs} <= values.keys():
+        return Value(hollow((1,) * node.attributes["rank"]), np.dtype(str(kind)))
+    whole = None if kind == "state" else values.get(node.inputs[0])
+    if whole is None or not whole.axes:
         raise Undecided("a body may be given other sizes in each turn")
-    whole = values[node.inputs[0]]
     axes = tuple(size for at, size in enumerate(whole.axes) if at != kind % len(whole.axes))
     return Value(hollow(tuple(map(int, axes))), whole.dtype, written=axes)
 
