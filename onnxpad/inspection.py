@@ -13,10 +13,10 @@ from onnxpad import processes
 from onnxpad.errors import ModelError
 from onnxpad.frameworks.fits import fits
 from onnxpad.geometry.size import plain_sizes
-from onnxpad.model.editing.session import EditSession, session_on
 from onnxpad.model.facts import ModelFacts, facts_of, kinds_that_cannot_pad
 from onnxpad.model.files.external import refuse_lost_data
 from onnxpad.model.graph.broken import (
+    refuse_broken,
     title_of,
     undefined_operators,
     unknown_operators,
@@ -45,6 +45,7 @@ from onnxpad.runtimes.traps import Trap, of_another, traps_of
 from onnxpad.verbs import verb
 
 if TYPE_CHECKING:
+    from onnxpad.model.editing.session import EditSession
     from onnxpad.probing.live import Live, RuntimeRan
     from onnxpad.rewriting.for_target.fit import Fitted
     from onnxpad.rewriting.for_target.report import NodeVerdict, Opening
@@ -350,15 +351,25 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             runtimes = runtimes_asked(stack, names or None, asking)
         work = stack.enter_context(processes.limited(timeout, memory))
         opened = replace(open_model(model), owned=False)
-        survey = session_on(opened, dims, Preferences(ambiguous))
-        selected = selection(survey, nodes)
-        records = _records(survey, selected)
-        wanted = partial(_wanted, opened, Preferences(ambiguous), nodes, runtimes)
-        told, targets = dict(_told(survey, wanted, names, dims or {})), dict[str, Any]()
+        prefer = Preferences(ambiguous)
+        told, targets = dict[str, Any](), dict[str, Any]()
         if names:
+            from onnxpad.model.editing.session import session_on
             from onnxpad.rewriting.for_target.requests import ByTarget
 
+            survey: Survey = (session := session_on(opened, dims, prefer))
+            wanted = partial(_wanted, opened, prefer, nodes, runtimes)
+            told = dict(_told(session, wanted, names, dims or {}))
             targets = ByTarget({name: one.first for name, one in told.items()})
+        else:
+            folder = opened.source.folder if opened.source else None
+            functions = opened.keeps_functions
+            survey = Survey(
+                opened.model, dims=dims, folder=folder, prefer=prefer, keeps_functions=functions
+            )
+            refuse_broken(survey.document)
+        selected = selection(survey, nodes)
+        records = _records(survey, selected)
         placement = placed(opened, survey.sites_now(), selected, device) if device else {}
         return Inspection(
             tuple(node for node, _ in records),

@@ -53,7 +53,7 @@ ARGUMENTS: dict[str, tuple[Callable[[], object], str]] = {
     "nodes": (lambda: verbs.inspect(MODEL, nodes=[5]), "nodes is .* must be a glob over addresses"),
     "which": (lambda: verbs.inspect(MODEL, ambiguous="no"), "must be 'auto_pad' or 'pads'"),
     "inspect tpu": (lambda: verbs.inspect(PATH, device="tpu"), "must be 'cpu' or 'cuda'"),
-    "timeout": (lambda: verbs.inspect(MODEL, timeout=0), "timeout is 0"),
+    "timeout 0": (lambda: verbs.inspect(MODEL, timeout=0), "timeout is 0"),
     "passes": (lambda: verbs.rewrite(MODEL, passes=5), "passes is 5, and must be a name"),
     "prefer": (lambda: verbs.rewrite(MODEL, target="ncnn", prefer=[5]), "prefer is"),
     "progress": (lambda: verbs.rewrite(MODEL, progress=5), "progress is 5, and must be a function"),
