@@ -92,7 +92,7 @@ def test_one_file_that_is_read_and_written() -> None:
             ("no-such-tool", "a.onnx", "b.onnx"),
             "cannot be started: No such file",
         ),
-        (("cp", "a.onnx", "b"), "1 of the command's words end in .onnx"),
+        (("cp", "a.onnx", "b"), "1 words of the command end in .onnx"),
         (("true", "none.onnx", "b.onnx"), "none.onnx"),
         (("sh", "-c", "cp wrong b.onnx; cp wrong a.onnx;", "a.onnx", "b.onnx"), "changed 'a.onnx'"),
     ],
