@@ -83,7 +83,8 @@ def _is_python(word: str) -> bool:
     path = Path(word)
     if path.is_dir():
         return (path / "node_modules").is_dir() or (path / "pyvenv.cfg").is_file()
-    return path.name.startswith(("python", "pypy")) and path.suffix != ".onnx"
+    is_program = path.parent.name == "bin" or "python" in path.name or path.name.startswith("pypy")
+    return is_program and path.suffix != ".onnx"
 
 
 def parse_value(text: str) -> object:

@@ -102,6 +102,7 @@ def test_live_takes_a_python_and_no_model(place: Path) -> None:
     (place / "model").write_text("#!/bin/sh\n")
     (place / "model").chmod(0o755)  # marked as a program, which nobody means to start
     assert settled("inspect", "--live", "model") == ["inspect", "--live=here", "model"]
+    assert settled("inspect", "--live", "env/bin/none", "m")[1] == "--live"
     (place / "node_modules").mkdir()
     assert settled("inspect", "--live", ".", "m") == ["inspect", "--live", ".", "m"]
     assert settled("guard", "--", "tool", "--live") == ["guard", "--", "tool", "--live"]
