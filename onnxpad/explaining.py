@@ -337,14 +337,14 @@ def _passes_about(form: Form) -> Iterator[tuple[str, str]]:
 
 def _operator_entry(op: Operator) -> Explanation:
     """What an operator pads and with what; the sentences stand in names.toml, by kind."""
-    told = _names()["operators"][str(op.kind)]
-    text = told["text"]
+    entry = _names()["operators"][str(op.kind)]
+    text = entry["text"]
     if op.why_left_alone:
         text = f"Its padding is shown and never rewritten: {op.why_left_alone}."
     if op.kind is Kind.PAD:
-        facts = told["com.microsoft" if op.domain else "facts"]
+        facts = entry["com.microsoft" if op.domain else "facts"]
         return Explanation("operator", op.title, text, tuple(map(tuple, facts)), op.source)
-    cells = told["cells"] if op.zero_point is None else f"the zero point, input {op.zero_point}"
+    cells = entry["cells"] if op.zero_point is None else f"the zero point, input {op.zero_point}"
     facts = (
         ("auto_pad", "yes" if op.auto_pad else "no"),
         ("ceil_mode", f"since opset {op.ceil_mode}" if op.ceil_mode else ""),

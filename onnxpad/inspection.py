@@ -352,20 +352,22 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
         work = stack.enter_context(processes.limited(timeout, memory))
         opened = replace(open_model(model), owned=False)
         prefer = Preferences(ambiguous)
-        told, targets = dict[str, Any](), dict[str, Any]()
+        fits_of, targets = dict[str, Any](), dict[str, Any]()
         if names:
             from onnxpad.model.editing.session import session_on
             from onnxpad.rewriting.for_target.requests import ByTarget
 
             survey: Survey = (session := session_on(opened, dims, prefer))
             wanted = partial(_wanted, opened, prefer, nodes, runtimes)
-            told = dict(_told(session, wanted, names, dims or {}))
-            targets = ByTarget({name: one.first for name, one in told.items()})
+            fits_of = dict(_fits(session, wanted, names, dims or {}))
+            targets = ByTarget({name: fit.first for name, fit in fits_of.items()})
         else:
-            folder = opened.source.folder if opened.source else None
-            functions = opened.keeps_functions
             survey = Survey(
-                opened.model, dims=dims, folder=folder, prefer=prefer, keeps_functions=functions
+                opened.model,
+                dims=dims,
+                folder=opened.folder,
+                prefer=prefer,
+                keeps_functions=opened.keeps_functions,
             )
             refuse_broken(survey.document)
         selected = selection(survey, nodes)
@@ -377,11 +379,11 @@ def inspect(  # noqa: PLR0913 - each option is one word of the command line
             targets,
             placement,
             device or "",
-            {name: one.opening for name, one in told.items()},
+            {name: fit.opening for name, fit in fits_of.items()},
             tuple(work.met.values()),
             facts_of(opened.model)._replace(unknown_operators=unknown_operators(survey.document)),
-            {name: one.unmeasured for name, one in told.items() if one.unmeasured},
-            {name: one.installed[0] for name, one in told.items() if one.installed},
+            {name: fit.unmeasured for name, fit in fits_of.items() if fit.unmeasured},
+            {name: fit.installed[0] for name, fit in fits_of.items() if fit.installed},
             tuple(chain for _, chain in records),
             _not_judged(survey, list(targets.values())),
             survey.recorded,
@@ -498,7 +500,7 @@ def _wanted(
     return Wanted(opened, (), asked, reading, nodes)
 
 
-def _told(
+def _fits(
     session: EditSession,
     wanted: Callable[..., Wanted],
     names: Sequence[str],
@@ -511,16 +513,16 @@ def _told(
         fitting = request.opened_up(done, dims, session).fitting
         if fitting is None:  # of no target alone
             continue
-        found, opening = fitting.before, fitting.opening
+        verdicts, opening = fitting.before, fitting.opening
         if not opening.facts:
             opening = opening._replace(left=fitting.left, writes=fitting.writes)
-        if len(names) <= FOLLOWED and any(map(_falls_back, found)):
+        if len(names) <= FOLLOWED and any(map(_falls_back, verdicts)):
             tried = wanted(name, require_device=True).tried({**dims, **opening.dims})
-            left = {one.node for one in (tried.unfit if tried else found)}
-            found = tuple(
-                replace(v, on_device=v.node not in left) if _falls_back(v) else v for v in found
+            left = {one.node for one in (tried.unfit if tried else verdicts)}
+            verdicts = tuple(
+                replace(v, on_device=v.node not in left) if _falls_back(v) else v for v in verdicts
             )
-        yield name, fitting._replace(first=opening.told_to(found), opening=opening)
+        yield name, fitting._replace(first=opening.told_to(verdicts), opening=opening)
 
 
 def _falls_back(verdict: NodeVerdict) -> bool:

@@ -100,8 +100,8 @@ def port(  # noqa: PLR0913 - each option is one word of the command line
     """
     with processes.limited(timeout, memory):
         opened = open_model(model)
-        folder = opened.source.folder if opened.source else None
-        survey = Survey(opened.model, dims=dims, folder=folder, prefer=Preferences(ambiguous))
+        reading = Preferences(ambiguous)
+        survey = Survey(opened.model, dims=dims, folder=opened.folder, prefer=reading)
         selected = selection(survey, nodes)
         found = (
             one

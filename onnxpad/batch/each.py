@@ -161,8 +161,8 @@ def each(  # noqa: PLR0913 - one option each
         arguments["exclude"] = [name for name in names if name in passes]
     options = _arguments(verb, arguments)
     folder = None if output is None else os.fspath(output)
-    found = _pairs(paths, globs) if verb == "validate" else _inputs(paths, folder, globs)
-    jobs = destined(found._replace(many=True), folder, in_place=in_place)
+    models = _pairs(paths, globs) if verb == "validate" else _inputs(paths, folder, globs)
+    jobs = destined(models._replace(many=True), folder, in_place=in_place)
     judging = None
     if validate:
         shared = ("timeout", "memory", *(("ambiguous",) if verb == "rewrite" else ()))

@@ -90,7 +90,7 @@ def _about(
 
     try:
         opened = open_model(model)
-        survey = Survey(opened.model, folder=opened.source.folder if opened.source else None)
+        survey = Survey(opened.model, folder=opened.folder)
     except OnnxpadError:
         return facts, globs
     sizes, dimensions = input_sizes(opened.model), survey.dimension_names

@@ -160,7 +160,7 @@ def _nothing(name: str) -> str:
     return f"no file matches '{name}'"
 
 
-def destined(found: Inputs, output: str | None, *, in_place: bool) -> tuple[Job, ...]:
+def destined(models: Inputs, output: str | None, *, in_place: bool) -> tuple[Job, ...]:
     """The models, each with the file to write: its own, `output`, or one in the folder `output`.
 
     It is a folder where there are many models, or where it looks like one. Raises RequestError for
@@ -168,13 +168,13 @@ def destined(found: Inputs, output: str | None, *, in_place: bool) -> tuple[Job,
     into one file, and where one would overwrite an input.
     """
     if in_place:
-        return _overwritten(found.jobs)
+        return _overwritten(models.jobs)
     if output is None:
-        return found.jobs
-    if found.many or output.endswith(("/", os.sep)) or os.path.isdir(output):  # noqa: PTH112
-        jobs = _placed(found.jobs, output)
+        return models.jobs
+    if models.many or output.endswith(("/", os.sep)) or os.path.isdir(output):  # noqa: PTH112
+        jobs = _placed(models.jobs, output)
     else:
-        jobs = (found.jobs[0]._replace(target=output),)
+        jobs = (models.jobs[0]._replace(target=output),)
     refuse_inputs([one.model for one in jobs], [one.target for one in jobs])
     return jobs
 

@@ -45,15 +45,15 @@ def jobs_of(given: Mapping[str, Any]) -> Inputs:
     if output == "":
         raise click.UsageError("-o is empty: name a file or a folder")
     try:
-        found = models_of(given, output)
-        if given["check"] or given["dry_run"] or not found.jobs:
-            return found
+        models = models_of(given, output)
+        if given["check"] or given["dry_run"] or not models.jobs:
+            return models
         if output is None and not given["in_place"]:
             raise click.UsageError(
                 "every name is a model to read, and there is no output: add -o OUT, --in-place, "
                 "--check or --dry-run"
             )
-        return found._replace(jobs=destined(found, output, in_place=given["in_place"]))
+        return models._replace(jobs=destined(models, output, in_place=given["in_place"]))
     except RequestError as error:
         raise click.UsageError(str(error)) from None
 
@@ -72,11 +72,11 @@ def remaining(find: Callable[..., Inputs], given: Mapping[str, Any], noun: str =
     What a project sets may be about models of another folder. None are left where it leaves out
     every file that is named, as a tool names those that have changed.
     """
-    found = find(exclude=given["exclude"], lenient=not given_by_hand("exclude"))
-    if found.left_out:
-        whole = "" if found.jobs else ", and none is left: see [tool.onnxpad], or --isolated"
-        say(f"note: --exclude leaves {counted(found.left_out, noun)} out{whole}\n")
-    return found
+    models = find(exclude=given["exclude"], lenient=not given_by_hand("exclude"))
+    if models.left_out:
+        whole = "" if models.jobs else ", and none is left: see [tool.onnxpad], or --isolated"
+        say(f"note: --exclude leaves {counted(models.left_out, noun)} out{whole}\n")
+    return models
 
 
 def run(  # noqa: PLR0913 - what is done, and what is shown of it

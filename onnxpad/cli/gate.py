@@ -44,8 +44,8 @@ class Gate:
                 f"--fail-on {levels[0]} is about what a runtime does: add --target T (--fail-on "
                 "trap needs none)"
             )
-        known = tuple(KINDS.values())
-        worst = known[min(map(known.index, levels or [_DEFAULT])) :]
+        kinds = tuple(KINDS.values())
+        worst = kinds[min(map(kinds.index, levels or [_DEFAULT])) :]
         asks_alone = given["failing"] or given["sarif"]
         traps = asks_alone and not given["target"] and not given["device"]
         trap = [TRAP] if traps or TRAP in given["fail_on"] else []

@@ -93,7 +93,7 @@ def reproduce_node(  # noqa: PLR0913 - each option is one word of the command li
     refuse_unless(is_text, "an address", "node", node)
     asked = find_target(target)
     opened = open_model(model)
-    folder = opened.source.folder if opened.source else None
+    folder = opened.folder
     with processes.limited(timeout, memory), ExitStack() as stack:
         judging = Judge(asked)
         if live or any(part.is_own for part in asked.parts or (asked,)):

@@ -68,14 +68,14 @@ def read(path: AnyPath) -> Certificate:
     try:
         record = json.loads(contents(path, _LARGEST))
         files = {name: Fingerprint(**record[name]) for name in ("before", "after")}
-        known = Certificate(**record | files)
-        if known.certificate == SCHEMA and known.proof.keys() >= set(_CLAIMS):
-            return known
+        certificate = Certificate(**record | files)
+        if certificate.certificate == SCHEMA and certificate.proof.keys() >= set(_CLAIMS):
+            return certificate
     except OSError as error:
         raise RequestError(f"cannot read the certificate '{path}': {error}") from error
     except (ValueError, TypeError, KeyError, AttributeError) as error:
-        said = f"'{path}' is no certificate: onnxpad rewrite --certificate writes one"
-        raise RequestError(said) from error
+        problem = f"'{path}' is no certificate: onnxpad rewrite --certificate writes one"
+        raise RequestError(problem) from error
     raise RequestError(f"'{path}' is of another onnxpad: rewrite --certificate writes it anew")
 
 

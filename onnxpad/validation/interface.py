@@ -115,8 +115,8 @@ def untried(
     beyond += [f"other sizes of {few(opened, _FEW)}"] if opened and proof is not None else []
     if proof is not None and proof.is_formal:
         beyond.append(f"other inputs ({proof.reason})")
-    known = "nothing is proved, and the models may differ beyond the samples: for"
-    return f"{known} {together(beyond)}" if beyond else ""
+    warning = "nothing is proved, and the models may differ beyond the samples: for"
+    return f"{warning} {together(beyond)}" if beyond else ""
 
 
 def _listed(
