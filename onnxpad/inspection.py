@@ -28,13 +28,7 @@ from onnxpad.model.reading.as_written import as_written
 from onnxpad.model.reading.divisors import hanging_on_sizes, settling_facts
 from onnxpad.model.reading.survey import Site, Survey, selection
 from onnxpad.padding.as_written import AsWritten
-from onnxpad.padding.chain import (
-    Chain,
-    Pads,
-    Preference,
-    Preferences,
-    Skip,
-)
+from onnxpad.padding.chain import Chain, Pads, Preference, Preferences, Skip
 from onnxpad.padding.effective_pads import effective_pads, facts_text, rests_text
 from onnxpad.padding.fills import Constant
 from onnxpad.padding.forms import Form, forms_of
